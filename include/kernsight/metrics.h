@@ -1,0 +1,60 @@
+/**
+ * @file metrics.h
+ * Metrics and the collectors that measure them: what can be asked for on this machine.
+ */
+#ifndef KERNSIGHT_METRICS_H
+#define KERNSIGHT_METRICS_H
+
+#include "status.h"
+#include "table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a metric's number is; how launches and visits combine follows from it (docs/concepts.md).
+ */
+typedef enum ks_metric_kind {
+    KS_COUNT = 0, /**< adds up */
+    KS_DURATION,  /**< adds up */
+    KS_RATIO,     /**< numerators over denominators */
+    KS_PERCENT,   /**< weighted by each launch's time */
+    KS_RATE,      /**< weighted by each launch's time */
+    KS_EXTREMUM,  /**< largest, or smallest for a name that ends in `.min` */
+    KS_PROPERTY,  /**< must agree, else missing */
+} ks_metric_kind;
+
+/** Name of a kind, such as "duration". Static text. */
+KS_API const char *ks_metric_kind_name(ks_metric_kind kind);
+
+/**
+ * All metrics whose name matches a pattern.
+ *
+ * Shape: a row per metric, sorted by name; text columns `Metric`, `Unit` (missing if it has none),
+ * `Kind`, `Collector`, `Target` ("region", "program" or "region, program"), `Reason` (why it cannot
+ * be measured here), `Description`; bool column `Available`.
+ *
+ * @param[in]  pattern  `*` and `?` as in a shell; NULL means all
+ * @param[out] out      new table, free with ks_table_free(); untouched on failure
+ * @return KS_OK, KS_ENOTFOUND (nothing matches; the message has near names), KS_ENOMEM
+ *
+ * Threads: safe; touches no device.
+ */
+KS_API ks_status ks_metrics_table(const char *pattern, ks_table **out, ks_error *err);
+
+/**
+ * The state of every collector of this build, for `kernsight doctor`.
+ *
+ * Shape: a row per fact; text columns `Collector`, `Fact`, `Value`, `Cure`. Each collector has a
+ * fact `available` ("yes" or "no: reason"), others as it has them.
+ *
+ * @param[out] out  new table, free with ks_table_free(); untouched on failure
+ * @return KS_OK, KS_ENOMEM
+ */
+KS_API ks_status ks_probe_table(ks_table **out, ks_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

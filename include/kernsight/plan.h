@@ -1,0 +1,248 @@
+/**
+ * @file plan.h
+ * Plans: what to measure. Parameters and their configs, runs, metrics, and what to do with them.
+ *
+ * A plan is built by one thread, checked by ks_run() before anything runs, and can be run again.
+ * Everything handed to it is copied, except the objects behind opaque values and `user` pointers.
+ * Every function does nothing, and returns the failure, if `err` already holds one.
+ */
+#ifndef KERNSIGHT_PLAN_H
+#define KERNSIGHT_PLAN_H
+
+#include "status.h"
+#include "value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ks_plan ks_plan;
+
+/** One call of the body, and the config it is for: see run.h. */
+typedef struct ks_call ks_call;
+
+/** A new plan: no parameters, 1 run, 1 warm-up call, combine by kind, strict. */
+KS_API ks_status ks_plan_new(ks_plan **out, ks_error *err);
+
+/** Accepts NULL and a plan that was built only half. */
+KS_API void ks_plan_free(ks_plan *plan);
+
+/* ---- parameters and configs: either axes, or ks_plan_param() and ks_plan_config() -------------
+ */
+
+/**
+ * Add a parameter with all its values. Axes are multiplied, the last one changing fastest, or
+ * paired after ks_plan_zip().
+ *
+ * @param[in] name    not empty, no control characters, not a column of the results that is reserved
+ *                    (docs/results.md), not used yet
+ * @param[in] values  n of them, n >= 1, of any types
+ */
+KS_API ks_status ks_plan_axis(ks_plan *plan, const char *name, const ks_value *values, size_t n,
+                              ks_error *err);
+KS_API ks_status ks_plan_axis_i64(ks_plan *plan, const char *name, const int64_t *values, size_t n,
+                                  ks_error *err);
+KS_API ks_status ks_plan_axis_f64(ks_plan *plan, const char *name, const double *values, size_t n,
+                                  ks_error *err);
+KS_API ks_status ks_plan_axis_text(ks_plan *plan, const char *name, const char *const *values,
+                                   size_t n, ks_error *err);
+
+/**
+ * Add a parameter from its text: `name=values`, values separated by commas.
+ *
+ * A value is a number, a text, a `'quoted text'` (`''` is a quote in it), or a range, both ends
+ * included: `1..8`, `8..64+8`, `64..8-8`, `0..1+0.25`, `1..4096*2`. All values are KS_I64 if each
+ * of them is a whole number, else KS_F64 if each is a number, else KS_TEXT.
+ *
+ * @return KS_EINVAL with the place and what is expected there; KS_ELIMIT for over 1,000,000 values
+ */
+KS_API ks_status ks_plan_axis_spec(ks_plan *plan, const char *spec, ks_error *err);
+
+/** Pair the axes (first with first, ...) instead of multiplying them; all must be equally long. */
+KS_API ks_status ks_plan_zip(ks_plan *plan, bool zip, ks_error *err);
+
+/** Name the next parameter of configs that are given one by one. */
+KS_API ks_status ks_plan_param(ks_plan *plan, const char *name, ks_error *err);
+
+/** Add a config: a value for each parameter, in their order. Equal configs are kept apart. */
+KS_API ks_status ks_plan_config(ks_plan *plan, const ks_value *values, size_t n, ks_error *err);
+
+/** The largest number of configs that is accepted; default 100,000. */
+KS_API ks_status ks_plan_max_configs(ks_plan *plan, size_t max, ks_error *err);
+
+/** Number of configs; 1 for a plan without parameters. KS_EINVAL, KS_ELIMIT as ks_run() would. */
+KS_API ks_status ks_plan_count(const ks_plan *plan, size_t *out, ks_error *err);
+
+/**
+ * Hand the objects of opaque values over to the plan: `release` is called once for each value that
+ * was added, when the plan is freed. For a value that was refused it is not called.
+ */
+KS_API ks_status ks_plan_release(ks_plan *plan, void (*release)(void *object, void *user),
+                                 void *user, ks_error *err);
+
+/* ---- how often and in which order -------------------------------------------------------------
+ */
+
+/** Measured calls of the body per config and pass; at least 1, default 1. */
+KS_API ks_status ks_plan_runs(ks_plan *plan, uint32_t runs, ks_error *err);
+
+/** Unmeasured calls of the body per config, before its runs; default 1, for a program 0. */
+KS_API ks_status ks_plan_warmup(ks_plan *plan, uint32_t calls, ks_error *err);
+
+typedef enum ks_order {
+    KS_ORDER_GIVEN = 0,
+    KS_ORDER_SHUFFLED, /**< rows of the results stay in the order of the plan */
+} ks_order;
+
+/** @param[in] seed  of the shuffle, below 2^63, kept in the results; 0 draws one */
+KS_API ks_status ks_plan_order(ks_plan *plan, ks_order order, uint64_t seed, ks_error *err);
+
+/* ---- what to measure --------------------------------------------------------------------------
+ */
+
+/**
+ * Ask for a metric, or for all that a pattern with `*` or `?` matches. Blanks around the name are
+ * ignored, and so is a second request. No metric asked for means `cpu__time_duration.sum`, and for
+ * a program all that is known of it. Names are checked by ks_run(), all at once.
+ */
+KS_API ks_status ks_plan_metric(ks_plan *plan, const char *name, ks_error *err);
+
+/** One evaluation of a derived metric: an annotation in a run. Valid during the callback only. */
+typedef struct ks_derivation ks_derivation;
+
+/**
+ * Compute metrics from the measured ones.
+ *
+ * It is called once per annotation, config and run, in the order of the plan, by the thread that
+ * called ks_run(), after the config was measured. It reads values with ks_derivation_metric() and
+ * the parameters with ks_call_i64() and the like, and gives values with ks_derivation_set().
+ *
+ * A failure makes the derived value of this run missing, with its message; measured metrics stay.
+ */
+typedef ks_status (*ks_derive_fn)(ks_derivation *derivation, const ks_call *call, void *user,
+                                  ks_error *err);
+
+/** @param[in] name  of the metric it gives, unless ks_derivation_set() names another */
+KS_API ks_status ks_plan_derive(ks_plan *plan, const char *name, ks_derive_fn derive, void *user,
+                                ks_error *err);
+
+/** Path of the annotation, borrowed. */
+KS_API const char *ks_derivation_annotation(const ks_derivation *derivation);
+
+/**
+ * Value of a measured metric in this run, in the metric's unit.
+ *
+ * @return KS_OK; KS_ENOTFOUND (no such metric in the plan); KS_UNAVAILABLE (missing in this run,
+ * the message says why): then `*out` is untouched
+ */
+KS_API ks_status ks_derivation_metric(const ks_derivation *derivation, const char *name,
+                                      double *out, ks_error *err);
+
+/**
+ * Give a value. NaN and infinity make the value missing, with that as the reason.
+ *
+ * @param[in] name  NULL: the name given to ks_plan_derive(); otherwise any name that is no measured
+ *                  metric. Names may differ from call to call; where a name was not given the value
+ *                  is missing.
+ * @param[in] unit  NULL: none
+ */
+KS_API ks_status ks_derivation_set(ks_derivation *derivation, const char *name, double value,
+                                   const char *unit, ks_error *err);
+
+/**
+ * Divide by a baseline: each row's statistics become ratios to the mean of the same metric and
+ * config under this annotation. Rows without a baseline stay, with the reason.
+ */
+KS_API ks_status ks_plan_normalize(ks_plan *plan, const char *annotation, ks_error *err);
+
+typedef enum ks_combine {
+    KS_COMBINE_BY_KIND = 0, /**< by the metric's kind: docs/concepts.md */
+    KS_COMBINE_REFUSE,      /**< several launches or visits in a run are a failure */
+} ks_combine;
+
+/** How the launches and visits of an annotation in one run become one value. */
+KS_API ks_status ks_plan_combine(ks_plan *plan, ks_combine combine, ks_error *err);
+
+/** Combine two values of one metric into `*out`; folded from the first launch or visit on. */
+typedef ks_status (*ks_combine_fn)(double sum, double next, double *out, void *user, ks_error *err);
+
+KS_API ks_status ks_plan_combine_fn(ks_plan *plan, ks_combine_fn combine, void *user,
+                                    ks_error *err);
+
+/**
+ * Tolerant: a body that fails spoils only its own run, and the sweep goes on. Default: strict, the
+ * first failure ends the sweep; finished configs are kept.
+ */
+KS_API ks_status ks_plan_tolerant(ks_plan *plan, bool tolerant, ks_error *err);
+
+/* ---- what to note beside it -------------------------------------------------------------------
+ */
+
+/** When an info collector is called. Never in a warm-up call. */
+typedef enum ks_info_scope {
+    KS_SCOPE_ONCE = 0,   /**< before the first config; `call` is NULL */
+    KS_SCOPE_CONFIG,     /**< before the first run of each config */
+    KS_SCOPE_RUN,        /**< before each run (in the first pass only) */
+    KS_SCOPE_ANNOTATION, /**< at each entry, before the region opens, on the entering thread */
+} ks_info_scope;
+
+/**
+ * Give one value that travels with the rows.
+ *
+ * @param[in]  annotation  name of the annotation being entered; NULL in other scopes
+ * @param[out] out         its text is copied after the return, so it must outlive that; left alone
+ *                        means missing
+ * @return anything but KS_OK makes the value missing and adds one warning per collector
+ */
+typedef ks_status (*ks_info_fn)(const ks_call *call, const char *annotation, ks_value *out,
+                                void *user, ks_error *err);
+
+/** Add an info collector; its name becomes a column, or several: docs/results.md. */
+KS_API ks_status ks_plan_info(ks_plan *plan, const char *name, ks_info_scope scope, ks_info_fn info,
+                              void *user, ks_error *err);
+
+/** Add a fact to the results' environment, such as the command line. */
+KS_API ks_status ks_plan_fact(ks_plan *plan, const char *key, const char *text, ks_error *err);
+
+/* ---- while it runs ----------------------------------------------------------------------------
+ */
+
+typedef enum ks_phase {
+    KS_PHASE_START = 0, /**< everything was checked, nothing was called yet */
+    KS_PHASE_WARMUP,    /**< before a warm-up call */
+    KS_PHASE_RUN,       /**< before a measured call */
+    KS_PHASE_END,       /**< after the last call, however the run ended */
+} ks_phase;
+
+typedef struct ks_progress {
+    ks_phase phase;
+    size_t config;       /**< how many configs are finished; the next one is being measured */
+    size_t configs;      /**< of the plan */
+    uint32_t run, runs;  /**< the call's run (or warm-up call), from 0, and how many there are */
+    uint32_t pass;       /**< the call's pass, from 0 */
+    uint32_t passes;     /**< calls of the body that one run needs */
+    uint64_t calls_done; /**< calls of the body so far, warm-up calls included */
+    uint64_t calls;      /**< calls of the body in all */
+    double elapsed_s;    /**< since KS_PHASE_START */
+    double remaining_s;  /**< estimate; NaN while unknown */
+    const ks_call *call; /**< the call; NULL at KS_PHASE_START and KS_PHASE_END */
+} ks_progress;
+
+/** Called by the thread that called ks_run(), never while something is measured. */
+typedef void (*ks_progress_fn)(const ks_progress *progress, void *user);
+
+KS_API ks_status ks_plan_progress(ks_plan *plan, ks_progress_fn progress, void *user,
+                                  ks_error *err);
+
+/**
+ * Stop the run of this plan as soon as its current call returns, or the next run before its first
+ * call. A program that is being measured is ended at once. Safe in a signal handler and from any
+ * thread.
+ */
+KS_API void ks_plan_cancel(ks_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
