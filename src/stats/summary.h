@@ -1,0 +1,56 @@
+/* What is said about the runs of one row: arrays in, numbers out. NaN stands for a missing one. */
+#ifndef KS_STATS_SUMMARY_H
+#define KS_STATS_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Confidence level of every interval. */
+#define KS_CONFIDENCE 0.95
+
+/** A row is stable below this relative deviation, in percent. */
+#define KS_STABLE_PCT 2.0
+
+/** A sample is an outlier above this modified z-score (Iglewicz and Hoaglin 1993). */
+#define KS_OUTLIER_Z 3.5
+
+typedef struct ks_summary {
+    size_t n;
+    double mean;
+    double stddev; /**< sample deviation, divisor n - 1; missing for n < 2 */
+    double min, max;
+    double median;
+    double mad;             /**< median of the absolute deviations from the median, not scaled */
+    double ci_low, ci_high; /**< mean -/+ t(0.975, n-1) stddev / sqrt(n); missing for n < 2 */
+    double relative_pct;    /**< 100 stddev / |mean|; missing for n < 2 or mean 0 */
+    uint32_t outliers;      /**< flagged, never removed; 0 for n < 3 */
+    bool whole;             /**< every sample is a whole number below 2^53 */
+} ks_summary;
+
+/** Quantiles of t by the number of samples, kept between calls; start with zeros. */
+typedef struct ks_quantiles {
+    double by_n[64];
+    size_t last_n;
+    double last;
+} ks_quantiles;
+
+/**
+ * @param[in]     values   n finite numbers
+ * @param[in,out] scratch  room for n numbers
+ */
+void ks_summarize(const double *values, size_t n, double *scratch, ks_quantiles *quantiles,
+                  ks_summary *out);
+
+/** Geometric mean exp(mean(ln x)) of the values that are not NaN; 0 with a zero among them, NaN
+ * with a negative one or with none at all. */
+double ks_geomean(const double *values, size_t n);
+
+/**
+ * Interval of the ratio of two independent means a / b, by propagation of errors:
+ * variance (a/b)^2 ((sa/a)^2/na + (sb/b)^2/nb), Welch-Satterthwaite degrees of freedom.
+ * NaN where a deviation is missing or b is 0.
+ */
+void ks_ratio_interval(const ks_summary *a, const ks_summary *b, double *low, double *high);
+
+#endif
