@@ -1,0 +1,144 @@
+/* What can be said of a plan before anything runs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "plan/plan.h"
+
+/* nsight-python's columns: a parameter of such a name would replace one silently there. */
+static const char *const reserved[] = {
+    "Annotation",
+    "Value",
+    "Metric",
+    "Kernel",
+    "GPU",
+    "Host",
+    "ComputeClock",
+    "MemoryClock",
+    "Unit",
+    "AvgValue",
+    "StdDev",
+    "MinValue",
+    "MaxValue",
+    "NumRuns",
+    "CI95_Lower",
+    "CI95_Upper",
+    "Geomean",
+    "Normalized",
+    "NormalizationValue",
+    "RelativeStdDevPct",
+    "StableMeasurement",
+};
+
+bool ks_column_reserved(const char *name)
+{
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+        if (strcmp(reserved[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Number of configs of axes; false if it does not fit. */
+static bool multiply(const ks_plan *plan, size_t *out)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < plan->param_count; i++) {
+        if (count > SIZE_MAX / plan->params[i].count) {
+            return false;
+        }
+        count *= plan->params[i].count;
+    }
+    *out = count;
+    return true;
+}
+
+static ks_status count_zipped(const ks_plan *plan, size_t *out, ks_error *err)
+{
+    for (size_t i = 1; i < plan->param_count; i++) {
+        if (plan->params[i].count != plan->params[0].count) {
+            return ks_fail(err, KS_EINVAL, "plan", 0,
+                           "zipped parameters must have as many values as each other: '%s' has "
+                           "%zu, '%s' has %zu",
+                           plan->params[0].name, plan->params[0].count, plan->params[i].name,
+                           plan->params[i].count);
+        }
+    }
+    *out = plan->params[0].count;
+    return KS_OK;
+}
+
+ks_status ks_plan_count(const ks_plan *plan, size_t *out, ks_error *err)
+{
+    KS_ENTER(err);
+    size_t count = 1;
+    bool fits = true;
+    if (plan->axes && plan->zip) {
+        KS_TRY(count_zipped(plan, &count, err));
+    } else if (plan->axes) {
+        fits = multiply(plan, &count);
+    } else if (plan->param_count > 0 || plan->given_configs > 0) {
+        count = plan->given_configs;
+    }
+    if (count == 0) {
+        return ks_fail(err, KS_EINVAL, "plan", 0,
+                       "the plan has parameters but no configs; add some with ks_plan_config");
+    }
+    if (!fits || count > plan->max_configs) {
+        char number[32];
+        snprintf(number, sizeof number, "%zu", count);
+        return ks_fail(err, KS_ELIMIT, "plan", 0,
+                       "the plan has %s configs, more than the limit of %zu; take fewer values or "
+                       "raise the limit (ks_plan_max_configs, --max-configs)",
+                       fits ? number : "far too many", plan->max_configs);
+    }
+    *out = count;
+    return KS_OK;
+}
+
+ks_status ks_plan_check(const ks_plan *plan, ks_error *err)
+{
+    size_t count = 0;
+    KS_TRY(ks_plan_count(plan, &count, err));
+    for (size_t i = 0; i < plan->info_count; i++) {
+        if (ks_plan_find_param(plan, plan->infos[i].name) < plan->param_count) {
+            return ks_fail(err, KS_EINVAL, "plan", 0,
+                           "info collector '%s' has the name of a parameter; choose another",
+                           plan->infos[i].name);
+        }
+    }
+    return KS_OK;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014): small, and good enough to shuffle. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+ks_status ks_plan_sequence(const ks_plan *plan, size_t count, uint64_t seed, uint32_t **out,
+                           ks_error *err)
+{
+    uint32_t *sequence = ks_calloc(count, sizeof *sequence);
+    if (sequence == NULL) {
+        return ks_enomem(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        sequence[i] = (uint32_t)i;
+    }
+    /* Fisher-Yates; the bias of the remainder is below 2^-32 for fewer than 2^32 configs */
+    for (size_t i = count; plan->order == KS_ORDER_SHUFFLED && i > 1; i--) {
+        size_t j = (size_t)(next_random(&seed) % i);
+        uint32_t swap = sequence[i - 1];
+        sequence[i - 1] = sequence[j];
+        sequence[j] = swap;
+    }
+    *out = sequence;
+    return KS_OK;
+}
