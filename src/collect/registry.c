@@ -1,0 +1,24 @@
+#include "collect/registry.h"
+
+#include <string.h>
+
+#include "collect/clock/clock.h"
+
+const ks_collector_ops *const ks_collectors[] = {&ks_clock_ops, NULL};
+
+bool ks_is_gpu_metric(const char *name)
+{
+    static const char *const prefixes[] = {
+        "gpu__",  "sm__",       "smsp__",   "dram__",   "fbpa__",
+        "lts__",  "ltc__",      "l1tex__",  "gpc__",    "tpc__",
+        "idc__",  "pcie__",     "nvlrx__",  "nvltx__",  "sysmem__",
+        "fe__",   "gr__",       "kernel__", "launch__", "device__attribute_",
+        "nvml__", "profiler__",
+    };
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

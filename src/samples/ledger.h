@@ -1,0 +1,67 @@
+/*
+ * The ledger: every launch of a config, in the order in which it was made, with the run, pass and
+ * annotation that it belongs to.
+ *
+ * A collector that sees launches holds the lock from before a launch until it was entered, so that
+ * the ledger's order is the device's. Nothing else is called under the lock.
+ */
+#ifndef KS_SAMPLES_LEDGER_H
+#define KS_SAMPLES_LEDGER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/pool.h"
+
+/** Annotation of a launch that belongs to none. */
+#define KS_NO_ANNOTATION UINT32_MAX
+
+typedef struct ks_launch {
+    uint32_t run;
+    uint32_t pass;
+    uint32_t annotation; /**< its id, or KS_NO_ANNOTATION */
+    uint32_t thread;     /**< number of the launching thread */
+    ks_text_id kernel;   /**< in the ledger's pool */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint64_t stream;
+} ks_launch;
+
+typedef struct ks_ledger {
+    pthread_mutex_t lock; /**< recursive: a launch may cause another one */
+    ks_launch *launches;
+    size_t count;
+    size_t capacity;
+    ks_pool kernels;
+    uint32_t run; /**< of launches that come now */
+    uint32_t pass;
+    uint64_t lost; /**< launches that no memory was left for */
+} ks_ledger;
+
+void ks_ledger_init(ks_ledger *ledger);
+void ks_ledger_fini(ks_ledger *ledger);
+
+void ks_ledger_lock(ks_ledger *ledger);
+void ks_ledger_unlock(ks_ledger *ledger);
+
+/** Forget all launches: a config starts. */
+void ks_ledger_start(ks_ledger *ledger);
+
+/** Launches that come now belong to this run and pass. */
+void ks_ledger_call(ks_ledger *ledger, uint32_t run, uint32_t pass);
+
+/** Enter a launch of the run and pass; the caller holds the lock. */
+void ks_ledger_add(ks_ledger *ledger, ks_launch launch, const char *kernel);
+
+/**
+ * Whether all passes made the same launches: kernel, grid, block and stream, in the same order.
+ *
+ * @param[in] failed  by run: not 0 for runs that failed, which are left out
+ * @return KS_OK; KS_ESTATE naming the first difference, and what to do
+ */
+ks_status ks_ledger_compare(const ks_ledger *ledger, const ks_text_id *failed, ks_error *err);
+
+/** The first pass that has launches; 0 if none has. */
+uint32_t ks_ledger_first_pass(const ks_ledger *ledger);
+
+#endif

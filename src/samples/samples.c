@@ -1,0 +1,196 @@
+#include "samples/samples.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+void ks_samples_init(ks_samples *samples, const ks_metric *metrics, uint32_t metric_count)
+{
+    memset(samples, 0, sizeof *samples);
+    samples->metrics = metrics;
+    samples->metric_count = metric_count;
+}
+
+void ks_samples_fini(ks_samples *samples)
+{
+    ks_free(samples->cells);
+    ks_free(samples->presence);
+    ks_free(samples->failures);
+    ks_pool_fini(&samples->texts);
+    memset(samples, 0, sizeof *samples);
+}
+
+ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
+{
+    samples->runs = runs;
+    samples->annotation_count = 0;
+    samples->launched = 0;
+    samples->captured = 0;
+    ks_pool_fini(&samples->texts);
+    KS_TRY(KS_GROW(samples->failures, samples->failure_capacity, runs, err));
+    memset(samples->failures, 0, runs * sizeof *samples->failures);
+    return KS_OK;
+}
+
+ks_status ks_samples_annotations(ks_samples *samples, uint32_t count, ks_error *err)
+{
+    uint32_t had = samples->annotation_count;
+    if (count <= had) {
+        return KS_OK;
+    }
+    size_t presences = (size_t)count * samples->runs;
+    size_t cells = presences * samples->metric_count;
+    KS_TRY(KS_GROW(samples->cells, samples->cell_capacity, cells, err));
+    KS_TRY(KS_GROW(samples->presence, samples->presence_capacity, presences, err));
+    size_t old = (size_t)had * samples->runs;
+    memset(samples->presence + old, 0, (presences - old) * sizeof *samples->presence);
+    memset(samples->cells + old * samples->metric_count, 0,
+           (presences - old) * samples->metric_count * sizeof *samples->cells);
+    samples->annotation_count = count;
+    return KS_OK;
+}
+
+static ks_cell *cell_of(const ks_samples *s, uint32_t annotation, uint32_t run, uint32_t metric)
+{
+    return &s->cells[((size_t)annotation * s->runs + run) * s->metric_count + metric];
+}
+
+const ks_cell *ks_samples_cell(const ks_samples *samples, uint32_t annotation, uint32_t run,
+                               uint32_t metric)
+{
+    return cell_of(samples, annotation, run, metric);
+}
+
+ks_presence *ks_samples_presence(const ks_samples *samples, uint32_t annotation, uint32_t run)
+{
+    return &samples->presence[(size_t)annotation * samples->runs + run];
+}
+
+static bool is_share(ks_metric_kind kind)
+{
+    return kind == KS_PERCENT || kind == KS_RATIO || kind == KS_RATE;
+}
+
+/* The user's own way; what it refuses makes the value missing. */
+static ks_status combine_by_callback(ks_samples *s, ks_cell *cell, uint32_t metric, double value,
+                                     ks_error *err)
+{
+    ks_error refused = KS_ERROR_INIT;
+    double combined = NAN;
+    ks_status status = s->combine_fn(cell->value, value, &combined, s->combine_user, &refused);
+    if (status != KS_OK) {
+        const char *why = refused.message[0] != '\0' ? refused.message : ks_status_text(status);
+        return cell->why != 0 ? KS_OK : ks_pool_add(&s->texts, why, &cell->why, err);
+    }
+    double sum = cell->value + value;
+    bool added = fabs(combined - sum) <= 1e-12 * fabs(sum) && value != 0.0 && cell->value != 0.0;
+    cell->shares_added |= added && is_share(s->metrics[metric].kind);
+    cell->value = combined;
+    return KS_OK;
+}
+
+ks_status ks_samples_add(ks_samples *samples, uint32_t annotation, uint32_t run, uint32_t metric,
+                         double value, double weight, ks_error *err)
+{
+    ks_rule rule = samples->metrics[metric].rule;
+    ks_cell *cell = cell_of(samples, annotation, run, metric);
+    bool first = cell->count++ == 0;
+    if (samples->combine_fn != NULL) {
+        bool ratio = rule == KS_RULE_RATIO;
+        value = ratio ? value / weight : value;
+        if (!first) {
+            return combine_by_callback(samples, cell, metric, value, err);
+        }
+        cell->value = value;
+        return KS_OK;
+    }
+    switch (rule) {
+    case KS_RULE_ADD:
+        cell->value += value;
+        break;
+    case KS_RULE_WEIGHTED:
+        cell->value += value * weight;
+        cell->weight += weight;
+        break;
+    case KS_RULE_RATIO:
+        cell->value += value;
+        cell->weight += weight;
+        break;
+    case KS_RULE_MAX:
+        cell->value = first ? value : fmax(cell->value, value);
+        break;
+    case KS_RULE_MIN:
+        cell->value = first ? value : fmin(cell->value, value);
+        break;
+    case KS_RULE_SAME:
+        if (first) {
+            cell->value = value;
+        } else if (cell->value != value) {
+            return ks_samples_missing(samples, annotation, run, metric,
+                                      "its launches do not agree on this property", err);
+        }
+        break;
+    }
+    return KS_OK;
+}
+
+ks_status ks_samples_missing(ks_samples *samples, uint32_t annotation, uint32_t run,
+                             uint32_t metric, const char *why, ks_error *err)
+{
+    ks_cell *cell = cell_of(samples, annotation, run, metric);
+    return cell->why != 0 ? KS_OK : ks_pool_add(&samples->texts, why, &cell->why, err);
+}
+
+ks_status ks_samples_fail_run(ks_samples *samples, uint32_t run, const uint32_t *metrics,
+                              uint32_t count, const char *why, ks_error *err)
+{
+    for (uint32_t a = 0; a < samples->annotation_count; a++) {
+        for (uint32_t i = 0; i < count; i++) {
+            KS_TRY(ks_samples_missing(samples, a, run, metrics[i], why, err));
+        }
+    }
+    return samples->failures[run] != 0
+               ? KS_OK
+               : ks_pool_add(&samples->texts, why, &samples->failures[run], err);
+}
+
+const char *ks_not_finite(double value)
+{
+    if (isfinite(value)) {
+        return NULL;
+    }
+    return isnan(value)  ? "not a finite number: NaN"
+           : value > 0.0 ? "not a finite number: infinity"
+                         : "not a finite number: -infinity";
+}
+
+bool ks_samples_value(const ks_samples *samples, uint32_t annotation, uint32_t run, uint32_t metric,
+                      double *out, const char **why)
+{
+    const ks_cell *cell = cell_of(samples, annotation, run, metric);
+    const ks_presence *presence = ks_samples_presence(samples, annotation, run);
+    ks_rule rule = samples->metrics[metric].rule;
+    *why = NULL;
+    if (cell->why != 0 || presence->failure != 0) {
+        ks_text_id id = presence->failure != 0 ? presence->failure : cell->why;
+        *why = ks_pool_text(&samples->texts, id);
+        return false;
+    }
+    if (cell->count == 0) {
+        /* a run that failed before it came to this annotation */
+        const char *failed = ks_pool_text(&samples->texts, samples->failures[run]);
+        const char *none = presence->visits == 0 ? KS_NOT_ENTERED : "nothing was measured in it";
+        *why = failed != NULL ? failed : none;
+        return false;
+    }
+    if (cell->count > 1 && samples->combine == KS_COMBINE_REFUSE && samples->combine_fn == NULL) {
+        *why = "several launches or visits, and the plan refuses to combine them";
+        return false;
+    }
+    bool divide = rule == KS_RULE_WEIGHTED || rule == KS_RULE_RATIO;
+    *out = divide && samples->combine_fn == NULL ? cell->value / cell->weight : cell->value;
+    *why = ks_not_finite(*out);
+    return *why == NULL;
+}

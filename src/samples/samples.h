@@ -1,0 +1,119 @@
+/*
+ * Samples: the values of one config while it is measured. Collectors add a value per launch or
+ * visit; here they are combined into one value per (annotation, run, metric), or a reason why it is
+ * missing.
+ */
+#ifndef KS_SAMPLES_SAMPLES_H
+#define KS_SAMPLES_SAMPLES_H
+
+#include <stdbool.h>
+
+#include "base/pool.h"
+#include "kernsight/metrics.h"
+#include "kernsight/plan.h"
+
+/** How several launches or visits become one value. */
+typedef enum ks_rule {
+    KS_RULE_ADD = 0,
+    KS_RULE_WEIGHTED, /**< sum(value * weight) / sum(weight) */
+    KS_RULE_RATIO,    /**< sum(value) / sum(weight): numerators over denominators */
+    KS_RULE_MAX,
+    KS_RULE_MIN,
+    KS_RULE_SAME, /**< all must agree, else missing */
+} ks_rule;
+
+/** A metric of a run. Texts are static or live as long as the collector. */
+typedef struct ks_metric {
+    const char *name;
+    const char *unit; /**< NULL: none */
+    ks_metric_kind kind;
+    ks_rule rule;
+    const char *source; /**< name of the collector */
+    uint32_t passes;    /**< that its values were put together from */
+    double floor;       /**< smaller values, in its unit, are doubtful; 0: none are */
+    const char *doubt;  /**< why, for a warning in the row */
+} ks_metric;
+
+/** One value being combined. */
+typedef struct ks_cell {
+    double value;
+    double weight;
+    uint32_t count;    /**< launches or visits in it */
+    ks_text_id why;    /**< reason why it is missing, whatever the value; 0: none */
+    bool shares_added; /**< the plan\'s callback added percentages or ratios up */
+} ks_cell;
+
+/** How often an annotation was entered in a run, and what it launched. */
+typedef struct ks_presence {
+    uint32_t visits;
+    uint32_t launches;
+    ks_text_id failure; /**< its work failed (ks_annotate_fail) */
+} ks_presence;
+
+typedef struct ks_samples {
+    const ks_metric *metrics;
+    uint32_t metric_count;
+    ks_combine combine;
+    ks_combine_fn combine_fn;
+    void *combine_user;
+
+    uint32_t runs;
+    uint32_t annotation_count;
+    ks_cell *cells; /**< [annotation][run][metric] */
+    size_t cell_capacity;
+    ks_presence *presence; /**< [annotation][run] */
+    size_t presence_capacity;
+    ks_text_id *failures; /**< [run]: why the call failed; 0: it did not */
+    size_t failure_capacity;
+    ks_pool texts;
+
+    uint64_t launched; /**< what collectors expected to capture ... */
+    uint64_t captured; /**< ... and what they got */
+} ks_samples;
+
+/** @param[in] metrics  borrowed for the life of the samples */
+void ks_samples_init(ks_samples *samples, const ks_metric *metrics, uint32_t metric_count);
+void ks_samples_fini(ks_samples *samples);
+
+/** Forget everything and make room for a config of so many runs. */
+ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err);
+
+/** Make room for annotations 0 ... count - 1. */
+ks_status ks_samples_annotations(ks_samples *samples, uint32_t count, ks_error *err);
+
+/**
+ * Add the value of one launch or visit.
+ *
+ * @param[in] weight  for KS_RULE_WEIGHTED and KS_RULE_RATIO, else ignored
+ */
+ks_status ks_samples_add(ks_samples *samples, uint32_t annotation, uint32_t run, uint32_t metric,
+                         double value, double weight, ks_error *err);
+
+/** Say why a value is missing; wins over any value, the first reason stays. */
+ks_status ks_samples_missing(ks_samples *samples, uint32_t annotation, uint32_t run,
+                             uint32_t metric, const char *why, ks_error *err);
+
+/** The call of this run failed: these metrics of all annotations are missing in it. */
+ks_status ks_samples_fail_run(ks_samples *samples, uint32_t run, const uint32_t *metrics,
+                              uint32_t count, const char *why, ks_error *err);
+
+ks_presence *ks_samples_presence(const ks_samples *samples, uint32_t annotation, uint32_t run);
+const ks_cell *ks_samples_cell(const ks_samples *samples, uint32_t annotation, uint32_t run,
+                               uint32_t metric);
+
+/**
+ * The combined value.
+ *
+ * @param[out] why  NULL, or the reason why there is none, borrowed from the samples
+ * @return whether there is a value; it is finite then
+ */
+bool ks_samples_value(const ks_samples *samples, uint32_t annotation, uint32_t run, uint32_t metric,
+                      double *out, const char **why);
+
+/** Reason of a value that is missing because the run did not enter the annotation: no failure. */
+#define KS_NOT_ENTERED "not entered in this run"
+
+/** What to say of a number that is not finite; NULL for one that is. Static text. */
+const char *ks_not_finite(double value);
+
+#endif
