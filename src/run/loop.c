@@ -1,0 +1,132 @@
+#include "run/loop.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "run/state.h"
+
+void ks_tell_progress(const ks_run_state *s, ks_phase phase, const ks_call *call)
+{
+    const ks_plan *plan = s->spec->plan;
+    if (plan->progress == NULL) {
+        return;
+    }
+    double elapsed = (double)(ks_now_ns() - s->started_ns) / 1e9;
+    double left = (double)(s->calls - s->calls_done);
+    ks_progress progress = {
+        .phase = phase,
+        .config = s->finished,
+        .configs = s->spec->configs,
+        .run = call != NULL ? call->run : 0,
+        .runs = call != NULL && call->warmup ? s->spec->warmup : plan->runs,
+        .pass = call != NULL ? call->pass : 0,
+        .passes = s->passes,
+        .calls_done = s->calls_done,
+        .calls = s->calls,
+        .elapsed_s = elapsed,
+        .remaining_s = s->calls_done > 0 ? elapsed / (double)s->calls_done * left : NAN,
+        .call = call,
+    };
+    plan->progress(&progress, plan->progress_user);
+}
+
+ks_status ks_check_cancelled(const ks_run_state *s, ks_error *err)
+{
+    if (!atomic_load(&s->spec->plan->cancelled)) {
+        return KS_OK;
+    }
+    return ks_fail(err, KS_ECANCELED, "run", 0, "cancelled after %zu of %zu configs", s->finished,
+                   s->spec->configs);
+}
+
+/* "config 3 of 5 (n=64)" before a failure's message. */
+void ks_name_config(const ks_run_state *s, const ks_call *call, ks_error *err)
+{
+    char values[160];
+    ks_call_describe(call, values, sizeof values);
+    const char *open = values[0] != '\0' ? " (" : "";
+    const char *close = values[0] != '\0' ? ")" : "";
+    ks_error_prefix(err, "config %zu of %zu%s%s%s", call->config + 1, s->spec->configs, open,
+                    values, close);
+}
+
+static ks_status hand_over(ks_run_state *s, size_t config, ks_error *err)
+{
+    bool succeeded = true;
+    for (uint32_t run = 0; run < s->samples.runs; run++) {
+        succeeded = succeeded && s->samples.failures[run] == 0;
+    }
+    ks_config_done done = {.config = (uint32_t)config,
+                           .samples = &s->samples,
+                           .ledger = s->spec->ledger,
+                           .once = &s->infos.once,
+                           .infos = &s->infos.values,
+                           .paths = s->paths,
+                           .succeeded = succeeded};
+    for (size_t i = 0; i < s->spec->sink_count; i++) {
+        KS_TRY(s->spec->sinks[i].config_done(s->spec->sinks[i].self, &done, err));
+    }
+    s->finished++;
+    return KS_OK;
+}
+
+static ks_status run_configs(ks_run_state *s, ks_error *err)
+{
+    ks_tell_progress(s, KS_PHASE_START, NULL);
+    KS_TRY(ks_check_cancelled(s, err));
+    ks_infos_collect(&s->infos, KS_SCOPE_ONCE, NULL);
+    for (size_t i = 0; i < s->spec->configs; i++) {
+        KS_TRY(ks_measure_config(s, s->spec->sequence[i], err));
+        KS_TRY(hand_over(s, s->spec->sequence[i], err));
+    }
+    return KS_OK;
+}
+
+static ks_status tell_end(ks_run_state *s, ks_error *err)
+{
+    char unannotated[128];
+    const char *warnings[64];
+    ks_run_notes notes = {.complete = s->finished == s->spec->configs, .warnings = warnings};
+    if (s->unannotated > 0) {
+        snprintf(unannotated, sizeof unannotated,
+                 "%llu launches were made outside any annotation and are in no row",
+                 (unsigned long long)s->unannotated);
+        warnings[notes.warning_count++] = unannotated;
+    }
+    size_t room = sizeof warnings / sizeof warnings[0];
+    for (ks_text_id id = 1; id <= s->infos.warnings.count && notes.warning_count < room; id++) {
+        warnings[notes.warning_count++] = ks_pool_text(&s->infos.warnings, id);
+    }
+    ks_status status = KS_OK;
+    for (size_t i = 0; i < s->spec->sink_count; i++) {
+        ks_status finished = s->spec->sinks[i].finish(s->spec->sinks[i].self, &notes, err);
+        status = status != KS_OK ? status : finished;
+    }
+    return status;
+}
+
+ks_status ks_run_loop(const ks_run_spec *spec, uint32_t passes, ks_error *err)
+{
+    ks_run_state s = {.spec = spec, .passes = passes, .started_ns = ks_now_ns()};
+    uint64_t per_config = spec->warmup + (uint64_t)spec->plan->runs * passes;
+    s.calls = per_config * spec->configs;
+    ks_fault_init(&s.fault);
+    ks_status status = ks_infos_init(&s.infos, spec->plan, err);
+    ks_samples_init(&s.samples, spec->metrics, spec->metric_count);
+    if (status == KS_OK) {
+        s.samples.combine = spec->plan->combine;
+        s.samples.combine_fn = spec->plan->combine_fn;
+        s.samples.combine_user = spec->plan->combine_user;
+        status = run_configs(&s, err);
+        ks_tell_progress(&s, KS_PHASE_END, NULL);
+        ks_status ended = tell_end(&s, err);
+        status = status != KS_OK ? status : ended;
+    }
+    ks_samples_fini(&s.samples);
+    ks_infos_fini(&s.infos);
+    ks_free(s.paths);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* One call of the body: everything that happens around it. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "run/state.h"
+
+bool ks_member_active(const ks_member *member, uint32_t pass)
+{
+    return pass >= member->first_pass && pass - member->first_pass < member->needs.passes;
+}
+
+static ks_run_ctx run_ctx(const ks_member *member, const ks_call *call)
+{
+    return (ks_run_ctx){.run = call->run, .pass = call->pass - member->first_pass};
+}
+
+void ks_gather_hooks(ks_run_state *s, uint32_t pass, ks_hooks *hooks)
+{
+    memset(hooks, 0, sizeof *hooks);
+    for (size_t i = 0; i < s->spec->member_count; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (ks_member_active(m, pass)) {
+            hooks->list[hooks->count++] =
+                (ks_hook){m->ops->begin, m->ops->end, m->ops->child, m->collector};
+        }
+    }
+    if (pass == 0 && s->infos.wanted[KS_SCOPE_ANNOTATION]) {
+        hooks->enter = ks_infos_enter;
+        hooks->enter_self = &s->infos;
+    }
+}
+
+static ks_status update_annotations(ks_run_state *s, ks_error *err)
+{
+    uint32_t count = ks_session_annotation_count();
+    KS_TRY(KS_GROW(s->paths, s->path_capacity, count, err));
+    for (; s->path_count < count; s->path_count++) {
+        s->paths[s->path_count] = ks_session_annotation((uint32_t)s->path_count)->path;
+    }
+    return ks_samples_annotations(&s->samples, count, err);
+}
+
+/* Note how often each annotation was entered, and whose work failed. A call that entered none has
+ * failed. */
+static ks_status note_visits(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
+{
+    size_t visits = 0;
+    for (ks_visit *v = ks_session_next_visit(NULL); v != NULL; v = ks_session_next_visit(v)) {
+        ks_presence *presence = ks_samples_presence(&s->samples, v->annotation->id, call->run);
+        presence->visits += call->pass == 0;
+        if (v->failure != NULL && presence->failure == 0) {
+            KS_TRY(ks_pool_add(&s->samples.texts, v->failure, &presence->failure, err));
+        }
+        visits++;
+    }
+    if (visits == 0) {
+        ks_fail(
+            failure, KS_ESTATE, "run", 0,
+            "the body entered no annotation: put KS_ANNOTATE(\"name\") { ... } around the work to "
+            "measure, or let the body fail for configs that cannot run");
+    }
+    return KS_OK;
+}
+
+/* The members that take part in this pass end the run, or abort it. */
+static ks_status end_run(ks_run_state *s, const ks_call *call, bool failed, ks_error *err)
+{
+    for (size_t i = 0; i < s->spec->member_count; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (!ks_member_active(m, call->pass)) {
+            continue;
+        }
+        ks_run_ctx ctx = run_ctx(m, call);
+        if (failed) {
+            m->ops->abort(m->collector, &ctx);
+        } else {
+            KS_TRY(m->ops->run_end(m->collector, &ctx, &s->samples, err));
+        }
+    }
+    return KS_OK;
+}
+
+static ks_status fail_run(ks_run_state *s, const ks_call *call, const char *why, ks_error *err)
+{
+    for (size_t i = 0; i < s->spec->member_count; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (ks_member_active(m, call->pass)) {
+            KS_TRY(
+                ks_samples_fail_run(&s->samples, call->run, m->numbers, m->metric_count, why, err));
+        }
+    }
+    return KS_OK;
+}
+
+/* After the body: `failure` holds what it said, if it failed. */
+static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
+{
+    KS_TRY(update_annotations(s, err));
+    KS_TRY(ks_infos_end_call(&s->infos, err));
+    KS_TRY(note_visits(s, call, failure, err));
+    bool failed = failure->code != KS_OK;
+    KS_TRY(end_run(s, call, failed, err));
+    if (!failed) {
+        return KS_OK;
+    }
+    KS_TRY(ks_check_cancelled(s, err));
+    if (!s->spec->plan->tolerant) {
+        ks_error_prefix(failure, "run %u", call->run + 1);
+        ks_name_config(s, call, failure);
+        return ks_fail(err, failure->code, failure->origin, failure->native, "%s",
+                       failure->message);
+    }
+    return fail_run(s, call, failure->message, err);
+}
+
+ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks *hooks,
+                           ks_error *err)
+{
+    ks_tell_progress(s, KS_PHASE_RUN, call);
+    KS_TRY(ks_check_cancelled(s, err));
+    if (call->pass == 0) {
+        ks_infos_collect(&s->infos, KS_SCOPE_RUN, call);
+    }
+    ks_infos_start_call(&s->infos, call);
+    ks_ledger_call(s->spec->ledger, call->run, call->pass);
+    for (size_t i = 0; i < s->spec->member_count; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (ks_member_active(m, call->pass)) {
+            ks_run_ctx ctx = run_ctx(m, call);
+            KS_TRY(m->ops->run_begin(m->collector, &ctx, err));
+        }
+    }
+    ks_error failure = KS_ERROR_INIT;
+    ks_session_begin_call(hooks);
+    ks_status status = s->spec->body(call, s->spec->user, &failure);
+    if (status != KS_OK && failure.code == KS_OK) {
+        ks_fail(&failure, status, "body", 0, "the body failed: %s", ks_status_text(status));
+    }
+    if (status == KS_OK) {
+        ks_error_clear(&failure); /* a failure that the body dealt with */
+    }
+    bool forked = ks_session_in_child();
+    ks_session_end_call(&failure);
+    ks_fault_take(&s->fault, &failure);
+    s->calls_done++;
+    status = forked ? ks_fail(err, failure.code, failure.origin, 0, "%s", failure.message)
+                    : settle(s, call, &failure, err);
+    ks_session_forget_call();
+    return status;
+}
+
+ks_status ks_warmup_call(ks_run_state *s, const ks_call *call, ks_error *err)
+{
+    ks_tell_progress(s, KS_PHASE_WARMUP, call);
+    KS_TRY(ks_check_cancelled(s, err));
+    ks_error failure = KS_ERROR_INIT;
+    ks_status status = s->spec->body(call, s->spec->user, &failure);
+    s->calls_done++;
+    if (status != KS_OK && failure.code == KS_OK) {
+        ks_fail(&failure, status, "body", 0, "the body failed: %s", ks_status_text(status));
+    }
+    if (status == KS_OK) {
+        ks_error_clear(&failure);
+    }
+    ks_fault_take(&s->fault, &failure);
+    KS_TRY(ks_check_cancelled(s, err));
+    if (failure.code == KS_OK || s->spec->plan->tolerant) {
+        return KS_OK; /* the measured calls will tell */
+    }
+    ks_error_prefix(&failure, "warm-up call %u", call->run + 1);
+    ks_name_config(s, call, &failure);
+    return ks_fail(err, failure.code, failure.origin, failure.native, "%s", failure.message);
+}
