@@ -1,0 +1,229 @@
+#include "api/catalogue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "collect/registry.h"
+
+/* The catalogue being filled by one collector. */
+typedef struct filler {
+    ks_catalogue *catalogue;
+    size_t collector;
+} filler;
+
+static ks_status keep(ks_catalogue *c, const char *text, const char **out, ks_error *err)
+{
+    ks_text_id id = 0;
+    KS_TRY(ks_pool_add(&c->pool, text, &id, err));
+    *out = ks_pool_text(&c->pool, id);
+    return KS_OK;
+}
+
+static ks_status add_entry(void *self, const ks_metric_entry *entry, ks_error *err)
+{
+    const filler *f = self;
+    ks_catalogue *c = f->catalogue;
+    ks_catalogue_entry copy = {.entry = *entry, .collector = f->collector};
+    KS_TRY(keep(c, entry->name, &copy.entry.name, err));
+    KS_TRY(keep(c, entry->unit, &copy.entry.unit, err));
+    KS_TRY(keep(c, entry->description, &copy.entry.description, err));
+    KS_TRY(keep(c, entry->reason, &copy.entry.reason, err));
+    KS_TRY(KS_GROW(c->entries, c->capacity, c->count + 1, err));
+    c->entries[c->count++] = copy;
+    return KS_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const ks_catalogue_entry *)a)->entry.name,
+                  ((const ks_catalogue_entry *)b)->entry.name);
+}
+
+ks_status ks_catalogue_init(ks_catalogue *catalogue, const ks_collector_ops *const *collectors,
+                            ks_error *err)
+{
+    memset(catalogue, 0, sizeof *catalogue);
+    for (size_t i = 0; collectors[i] != NULL; i++) {
+        filler f = {catalogue, i};
+        ks_metric_sink sink = {&f, add_entry};
+        ks_status status = collectors[i]->list(&sink, err);
+        if (status != KS_OK) {
+            ks_catalogue_fini(catalogue);
+            return status;
+        }
+    }
+    qsort(catalogue->entries, catalogue->count, sizeof *catalogue->entries, by_name);
+    return KS_OK;
+}
+
+void ks_catalogue_fini(ks_catalogue *catalogue)
+{
+    ks_free(catalogue->entries);
+    ks_pool_fini(&catalogue->pool);
+    memset(catalogue, 0, sizeof *catalogue);
+}
+
+static size_t find(const ks_catalogue *c, const char *name)
+{
+    size_t i = 0;
+    while (i < c->count && strcmp(c->entries[i].entry.name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static ks_status choose(ks_choice *choice, size_t entry, ks_error *err)
+{
+    for (size_t i = 0; i < choice->count; i++) {
+        if (choice->entries[i] == entry) {
+            return KS_OK;
+        }
+    }
+    KS_TRY(KS_GROW(choice->entries, choice->capacity, choice->count + 1, err));
+    choice->entries[choice->count++] = entry;
+    return KS_OK;
+}
+
+static bool measurable(const ks_metric_entry *entry, ks_target target)
+{
+    return entry->reason == NULL && (entry->targets & (unsigned)target) != 0;
+}
+
+static ks_status choose_pattern(const ks_catalogue *c, const char *pattern, ks_target target,
+                                ks_choice *out, bool *found, ks_error *err)
+{
+    *found = false;
+    for (size_t i = 0; i < c->count; i++) {
+        if (ks_match(pattern, c->entries[i].entry.name) &&
+            measurable(&c->entries[i].entry, target)) {
+            *found = true;
+            KS_TRY(choose(out, i, err));
+        }
+    }
+    return KS_OK;
+}
+
+void ks_catalogue_hint(const ks_catalogue *catalogue, const char *name, ks_buf *to)
+{
+    ks_near near;
+    ks_near_init(&near, name);
+    for (size_t i = 0; i < catalogue->count; i++) {
+        ks_near_offer(&near, catalogue->entries[i].entry.name);
+    }
+    for (size_t i = 0; i < near.count; i++) {
+        const char *joint = i == 0 ? "did you mean " : i + 1 == near.count ? " or " : ", ";
+        ks_buf_addf(to, "%s%s", joint, near.names[i]);
+    }
+}
+
+/* What a name asks for that is no entry: a GPU metric, or a mistake. */
+static ks_status fail_gpu(const char *name, ks_target target, ks_error *err)
+{
+    if (target == KS_TARGET_PROGRAM) {
+        return ks_fail(err, KS_UNAVAILABLE, "metrics", 0,
+                       "metric %s is a GPU hardware metric, and those cannot be measured of an "
+                       "unmodified program; annotate the work in the program itself and measure it "
+                       "there with the library",
+                       name);
+    }
+    return ks_fail(err, KS_UNAVAILABLE, "metrics", 0,
+                   "metric %s is a GPU hardware metric, and this build has no collector for those; "
+                   "`kernsight metrics` lists what it has",
+                   name);
+}
+
+static ks_status fail_target(const char *name, ks_target target, ks_error *err)
+{
+    return ks_fail(err, KS_UNAVAILABLE, "metrics", 0,
+                   target == KS_TARGET_PROGRAM
+                       ? "metric %s is measured of annotated regions, not of programs; `kernsight "
+                         "metrics` says which are"
+                       : "metric %s is measured of programs, not of annotated regions; `kernsight "
+                         "metrics` says which are",
+                   name);
+}
+
+/* Every unknown name first, then what is near them: a long list must not hide a name. */
+static ks_status check_known(const ks_catalogue *c, const ks_plan *plan, ks_target target,
+                             ks_error *err)
+{
+    ks_buf unknown;
+    ks_buf hints;
+    ks_buf_init(&unknown, 1u << 16);
+    ks_buf_init(&hints, 1u << 16);
+    size_t count = 0;
+    for (size_t i = 0; i < plan->metrics.count; i++) {
+        const char *name = plan->metrics.texts[i];
+        bool found = find(c, name) < c->count || ks_is_gpu_metric(name);
+        ks_choice matches = {0};
+        if (!found && ks_is_pattern(name)) {
+            choose_pattern(c, name, target, &matches, &found, NULL);
+            ks_free(matches.entries);
+        }
+        if (found) {
+            continue;
+        }
+        ks_buf_addf(&unknown, "%s%s", count++ > 0 ? ", " : "", name);
+        size_t before = hints.length;
+        ks_buf_addf(&hints, "; for %s ", name);
+        size_t intro = hints.length;
+        ks_catalogue_hint(c, name, &hints);
+        if (hints.length == intro && !hints.failed) {
+            hints.length = before;
+            hints.text[before] = '\0';
+        }
+    }
+    ks_status status = KS_OK;
+    if (count > 0) {
+        status = ks_fail(err, KS_ENOTFOUND, "metrics", 0,
+                         "unknown metric%s %s%s; `kernsight metrics` lists all",
+                         count > 1 ? "s" : "", ks_buf_text(&unknown), ks_buf_text(&hints));
+    }
+    ks_buf_fini(&unknown);
+    ks_buf_fini(&hints);
+    return status;
+}
+
+static ks_status choose_name(const ks_catalogue *c, const char *name, ks_target target,
+                             ks_choice *out, ks_error *err)
+{
+    size_t at = find(c, name);
+    if (at == c->count) {
+        bool found = false;
+        if (ks_is_pattern(name)) {
+            KS_TRY(choose_pattern(c, name, target, out, &found, err));
+        }
+        return found ? KS_OK : fail_gpu(name, target, err);
+    }
+    const ks_metric_entry *entry = &c->entries[at].entry;
+    if ((entry->targets & (unsigned)target) == 0) {
+        return fail_target(name, target, err);
+    }
+    if (entry->reason != NULL) {
+        return ks_fail(err, KS_UNAVAILABLE, "metrics", 0, "metric %s is not available here: %s",
+                       name, entry->reason);
+    }
+    return choose(out, at, err);
+}
+
+ks_status ks_catalogue_choose(const ks_catalogue *catalogue, const ks_plan *plan, ks_target target,
+                              ks_choice *out, ks_error *err)
+{
+    static const char *const of_region[] = {"cpu__time_duration.sum", NULL};
+    static const char *const of_program[] = {"cpu__time_duration.sum",    "cpu__user_time.sum",
+                                             "cpu__system_time.sum",      "cpu__max_rss.max",
+                                             "program__stdout_bytes.sum", NULL};
+    const char *const *defaults = target == KS_TARGET_PROGRAM ? of_program : of_region;
+    KS_TRY(check_known(catalogue, plan, target, err));
+    for (size_t i = 0; i < plan->metrics.count; i++) {
+        KS_TRY(choose_name(catalogue, plan->metrics.texts[i], target, out, err));
+    }
+    for (size_t i = 0; plan->metrics.count == 0 && defaults[i] != NULL; i++) {
+        KS_TRY(choose_name(catalogue, defaults[i], target, out, err));
+    }
+    return KS_OK;
+}

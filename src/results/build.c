@@ -1,0 +1,454 @@
+/* The table of results: its columns, and what stands in them. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "plan/call.h"
+#include "results/results.h"
+
+/* The fixed columns, in nsight-python's order; those of parameters come after Metric, those of info
+ * collectors after Unit. `ours` may be left out for a parameter or info collector of that name. */
+#define COLUMNS(X)                                   \
+    X(ANNOTATION, "Annotation", KS_TEXT, false)      \
+    X(METRIC, "Metric", KS_TEXT, false)              \
+    X(AVG, "AvgValue", KS_F64, false)                \
+    X(STDDEV, "StdDev", KS_F64, false)               \
+    X(MIN, "MinValue", KS_F64, false)                \
+    X(MAX, "MaxValue", KS_F64, false)                \
+    X(NUM_RUNS, "NumRuns", KS_I64, false)            \
+    X(KERNEL, "Kernel", KS_TEXT, false)              \
+    X(GPU, "GPU", KS_TEXT, false)                    \
+    X(HOST, "Host", KS_TEXT, false)                  \
+    X(COMPUTE_CLOCK, "ComputeClock", KS_I64, false)  \
+    X(MEMORY_CLOCK, "MemoryClock", KS_I64, false)    \
+    X(UNIT, "Unit", KS_TEXT, false)                  \
+    X(CI_LOWER, "CI95_Lower", KS_F64, false)         \
+    X(CI_UPPER, "CI95_Upper", KS_F64, false)         \
+    X(RELATIVE, "RelativeStdDevPct", KS_F64, false)  \
+    X(STABLE, "StableMeasurement", KS_BOOL, false)   \
+    X(NORMALIZED, "Normalized", KS_BOOL, false)      \
+    X(BASELINE, "NormalizationValue", KS_F64, false) \
+    X(GEOMEAN, "Geomean", KS_F64, false)             \
+    X(MEDIAN, "Median", KS_F64, true)                \
+    X(MAD, "MAD", KS_F64, true)                      \
+    X(NUM_FAILED, "NumFailed", KS_I64, true)         \
+    X(FAILURE, "Failure", KS_TEXT, true)             \
+    X(VISITS, "Visits", KS_I64, true)                \
+    X(NUM_KERNELS, "NumKernels", KS_I64, true)       \
+    X(OUTLIERS, "Outliers", KS_I64, true)            \
+    X(WARNINGS, "Warnings", KS_TEXT, true)           \
+    X(PASSES, "Passes", KS_I64, true)                \
+    X(REPLAY, "Replay", KS_TEXT, true)               \
+    X(CACHE_CONTROL, "CacheControl", KS_TEXT, true)  \
+    X(CLOCK_CONTROL, "ClockControl", KS_TEXT, true)  \
+    X(CLOCK_MHZ, "ClockMHz", KS_F64, true)           \
+    X(DEVICE, "Device", KS_TEXT, true)               \
+    X(SOURCE, "Source", KS_TEXT, true)
+
+enum column {
+#define COLUMN_ENUM(id, name, type, ours) id,
+    COLUMNS(COLUMN_ENUM)
+#undef COLUMN_ENUM
+    COLUMN_COUNT
+};
+
+static const struct {
+    const char *name;
+    ks_type type;
+    bool ours;
+} fixed[COLUMN_COUNT] = {
+#define COLUMN_ROW(id, name, type, ours) {name, type, ours},
+    COLUMNS(COLUMN_ROW)
+#undef COLUMN_ROW
+};
+
+static const size_t LEFT_OUT = SIZE_MAX;
+
+typedef struct builder {
+    ks_results *r;
+    ks_table *table;
+    size_t at[COLUMN_COUNT]; /* index of each fixed column, or LEFT_OUT */
+    size_t first_param;
+    bool whole; /* every sample is a whole number: extremes are too */
+    const char *host;
+    ks_error *err;
+} builder;
+
+/* ---- parameters -------------------------------------------------------------------------------
+ */
+
+/* The type of a parameter's column: that of all its values, KS_F64 for numbers of both kinds where
+ * nothing is lost, else KS_TEXT. */
+static ks_type param_type(const ks_results *r, size_t param)
+{
+    ks_type type = KS_MISSING;
+    bool exact = true;
+    for (size_t config = 0; config < r->planned; config++) {
+        const ks_value *v = ks_plan_value(r->plan, config, param);
+        if (v->type == KS_MISSING) {
+            continue;
+        }
+        if (v->type == KS_OPAQUE || v->type == KS_TEXT ||
+            (v->type == KS_F64 && !isfinite(v->as.f64))) {
+            return KS_TEXT;
+        }
+        exact = exact && (v->type != KS_I64 || llabs(v->as.i64) <= INT64_C(1) << 53);
+        bool same = type == KS_MISSING || type == v->type;
+        bool numbers = v->type != KS_BOOL && type != KS_BOOL;
+        if (!same && !numbers) {
+            return KS_TEXT; /* True is not 1 */
+        }
+        type = same ? v->type : KS_F64;
+    }
+    if (type == KS_MISSING) {
+        return KS_TEXT;
+    }
+    return type == KS_F64 && !exact ? KS_TEXT : type;
+}
+
+static ks_status add_params(const ks_results *r, ks_table *table, ks_error *err)
+{
+    for (size_t p = 0; p < r->plan->param_count; p++) {
+        KS_TRY(ks_table_add_column(table, r->plan->params[p].name, param_type(r, p),
+                                   KS_ROLE_PARAMETER, NULL, err));
+    }
+    return KS_OK;
+}
+
+static ks_status set_param(ks_table *table, size_t row, size_t column, const ks_value *value,
+                           ks_error *err)
+{
+    if (value->type == KS_MISSING) {
+        return KS_OK;
+    }
+    switch (ks_table_type(table, column)) {
+    case KS_BOOL:
+        ks_table_set_bool(table, row, column, value->as.boolean);
+        return KS_OK;
+    case KS_I64:
+        ks_table_set_i64(table, row, column, value->as.i64);
+        return KS_OK;
+    case KS_F64:
+        ks_table_set_f64(table, row, column,
+                         value->type == KS_I64 ? (double)value->as.i64 : value->as.f64);
+        return KS_OK;
+    default:
+        break;
+    }
+    ks_buf text;
+    ks_buf_init(&text, (size_t)1 << 30);
+    ks_value_text(value, &text);
+    ks_status status = ks_buf_status(&text, err);
+    if (status == KS_OK) {
+        status = ks_table_set_text(table, row, column, ks_buf_text(&text), err);
+    }
+    ks_buf_fini(&text);
+    return status;
+}
+
+ks_status ks_results_build_configs(ks_results *results, ks_error *err)
+{
+    KS_TRY(ks_table_new(&results->configs, err));
+    KS_TRY(add_params(results, results->configs, err));
+    KS_TRY(ks_table_add_rows(results->configs, results->planned, err));
+    for (size_t config = 0; config < results->planned; config++) {
+        for (size_t p = 0; p < results->plan->param_count; p++) {
+            KS_TRY(set_param(results->configs, config, p, ks_plan_value(results->plan, config, p),
+                             err));
+        }
+    }
+    return KS_OK;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------
+ */
+
+static ks_type column_type(const builder *b, enum column column)
+{
+    if (column == NORMALIZED && b->r->plan->normalize != NULL) {
+        return KS_TEXT; /* the baseline's name; else False */
+    }
+    bool extreme = column == MIN || column == MAX;
+    return extreme && b->whole ? KS_I64 : fixed[column].type;
+}
+
+/* Whether a parameter or info collector has taken the name of a column of ours. */
+static bool is_taken(const builder *b, const char *name)
+{
+    size_t at = ks_table_find(b->table, name);
+    return at < ks_table_columns(b->table);
+}
+
+static ks_status leave_out(builder *b, enum column column)
+{
+    ks_buf text;
+    ks_buf_init(&text, 4096);
+    ks_buf_addf(&text, "the column %s is left out: the plan has a parameter or info of that name",
+                fixed[column].name);
+    ks_status status = ks_buf_status(&text, b->err);
+    if (status == KS_OK) {
+        status = ks_table_add_fact(b->table, "warnings[]", ks_text(ks_buf_text(&text)), b->err);
+    }
+    ks_buf_fini(&text);
+    b->at[column] = LEFT_OUT;
+    return status;
+}
+
+static ks_status add_columns(builder *b)
+{
+    for (enum column c = 0; c < COLUMN_COUNT; c++) {
+        if (c == BASELINE && b->r->plan->normalize == NULL) {
+            b->at[c] = LEFT_OUT;
+        } else if (fixed[c].ours && is_taken(b, fixed[c].name)) {
+            KS_TRY(leave_out(b, c));
+        } else {
+            KS_TRY(ks_table_add_column(b->table, fixed[c].name, column_type(b, c), KS_ROLE_PLAIN,
+                                       &b->at[c], b->err));
+        }
+        if (c == METRIC) {
+            b->first_param = ks_table_columns(b->table);
+            KS_TRY(add_params(b->r, b->table, b->err));
+        }
+        if (c == UNIT) {
+            KS_TRY(ks_results_add_info_columns(b->r, b->table, b->err));
+        }
+    }
+    return KS_OK;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------
+ */
+
+static ks_status set_text(builder *b, size_t row, enum column column, const char *text)
+{
+    if (b->at[column] == LEFT_OUT || text == NULL) {
+        return KS_OK;
+    }
+    return ks_table_set_text(b->table, row, b->at[column], text, b->err);
+}
+
+static void set_f64(builder *b, size_t row, enum column column, double value)
+{
+    if (b->at[column] != LEFT_OUT) {
+        ks_table_set_f64(b->table, row, b->at[column], value);
+    }
+}
+
+static void set_i64(builder *b, size_t row, enum column column, int64_t value)
+{
+    if (b->at[column] != LEFT_OUT) {
+        ks_table_set_i64(b->table, row, b->at[column], value);
+    }
+}
+
+static void set_extreme(builder *b, size_t row, enum column column, double value)
+{
+    if (!b->whole) {
+        set_f64(b, row, column, value);
+    } else if (!isnan(value)) {
+        set_i64(b, row, column, (int64_t)value);
+    }
+}
+
+static ks_status set_params(builder *b, size_t row, uint32_t config)
+{
+    for (size_t p = 0; p < b->r->plan->param_count; p++) {
+        KS_TRY(set_param(b->table, row, b->first_param + p, ks_plan_value(b->r->plan, config, p),
+                         b->err));
+    }
+    return KS_OK;
+}
+
+static void set_statistics(builder *b, size_t row, const ks_row *from)
+{
+    const ks_summary *s = &from->summary;
+    set_i64(b, row, NUM_RUNS, (int64_t)s->n);
+    set_i64(b, row, NUM_FAILED, from->failed);
+    set_i64(b, row, OUTLIERS, s->outliers);
+    if (from->no_baseline) {
+        return; /* numbers on another scale would be wrong in a column of ratios */
+    }
+    set_f64(b, row, AVG, s->mean);
+    set_f64(b, row, STDDEV, s->stddev);
+    set_extreme(b, row, MIN, s->min);
+    set_extreme(b, row, MAX, s->max);
+    set_f64(b, row, CI_LOWER, s->ci_low);
+    set_f64(b, row, CI_UPPER, s->ci_high);
+    set_f64(b, row, RELATIVE, s->relative_pct);
+    set_f64(b, row, MEDIAN, s->median);
+    set_f64(b, row, MAD, s->mad);
+    set_f64(b, row, GEOMEAN, from->geomean);
+    bool stitched = !from->derived && b->r->metrics[from->metric].passes > 1;
+    if (!isnan(s->relative_pct) && !stitched) {
+        ks_table_set_bool(b->table, row, b->at[STABLE], s->relative_pct < KS_STABLE_PCT);
+    }
+}
+
+/* "2 of 5 runs failed: why", "all 5 runs failed: why", or why alone for a single run. */
+static ks_status set_failure(builder *b, size_t row, const ks_row *from)
+{
+    const char *why = ks_pool_text(&b->r->pool, from->failure);
+    ks_buf text;
+    ks_buf_init(&text, 1u << 20);
+    if (from->first_value == KS_NO_VALUES && from->region != NULL) {
+        ks_buf_add(&text, "the callback gave no value of this name");
+    } else if (from->failed > 0) {
+        if (from->runs > 1 && from->failed == from->runs) {
+            ks_buf_addf(&text, "all %u runs failed: ", from->runs);
+        } else if (from->runs > 1) {
+            ks_buf_addf(&text, "%u of %u runs failed: ", from->failed, from->runs);
+        }
+        ks_buf_add(&text, why != NULL ? why : "unknown reason");
+    } else if (from->no_baseline) {
+        ks_buf_addf(&text, "no baseline: '%s' has no value here", b->r->plan->normalize);
+    }
+    ks_status status = ks_buf_status(&text, b->err);
+    if (status == KS_OK && text.length > 0) {
+        status = set_text(b, row, FAILURE, ks_buf_text(&text));
+    }
+    ks_buf_fini(&text);
+    return status;
+}
+
+static void add_warning(ks_buf *to, const char *fmt, ...) KS_PRINTF(2, 3);
+
+static void add_warning(ks_buf *to, const char *fmt, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    ks_buf_addf(to, "%s%s", to->length > 0 ? "; " : "", text);
+}
+
+static void warn_metric(const builder *b, const ks_row *from, ks_buf *to)
+{
+    const ks_metric *metric = &b->r->metrics[from->metric];
+    /* a row that was normalised kept no mean in the metric's own unit: undo the division */
+    double mean = from->summary.mean * (from->normalized ? from->baseline : 1.0);
+    if (mean < metric->floor) {
+        add_warning(to, "%s", metric->doubt);
+    }
+    if (from->metric < 64 && (from->region->shares_added >> from->metric & 1) != 0) {
+        add_warning(to, "%s is in %s, and the plan's function added several of them up",
+                    metric->name, metric->unit != NULL ? metric->unit : "no unit");
+    }
+}
+
+static ks_status set_warnings(builder *b, size_t row, const ks_row *from)
+{
+    const ks_region *region = from->region;
+    if (region == NULL) {
+        return KS_OK;
+    }
+    ks_buf text;
+    ks_buf_init(&text, 1u << 16);
+    uint32_t could = region->runs - from->record->failed_runs;
+    if (region->entered < could) {
+        add_warning(&text, "entered in %u of %u runs", region->entered, could);
+    }
+    if (region->visits_differ) {
+        add_warning(&text, "not entered equally often in each run");
+    }
+    if (region->launches_differ) {
+        add_warning(&text, "not the same number of launches in each run");
+    }
+    if (from->derived && b->r->derived[from->metric].unit_changed) {
+        add_warning(&text, "its callback gave different units; the first one is shown");
+    }
+    if (!from->derived && from->summary.n > 0) {
+        warn_metric(b, from, &text);
+    }
+    ks_status status = ks_buf_status(&text, b->err);
+    if (status == KS_OK && text.length > 0) {
+        status = set_text(b, row, WARNINGS, ks_buf_text(&text));
+    }
+    ks_buf_fini(&text);
+    return status;
+}
+
+static ks_status set_region(builder *b, size_t row, const ks_row *from)
+{
+    const ks_region *region = from->region;
+    if (region == NULL) {
+        return KS_OK;
+    }
+    KS_TRY(set_text(b, row, KERNEL, ks_pool_text(&b->r->pool, region->kernels)));
+    if (region->entered > 0 && !region->visits_differ) {
+        set_i64(b, row, VISITS, region->visits);
+    }
+    if (region->entered > 0 && b->r->sees_launches && !region->launches_differ) {
+        set_i64(b, row, NUM_KERNELS, region->launches);
+    }
+    return KS_OK;
+}
+
+static ks_status set_metric(builder *b, size_t row, const ks_row *from)
+{
+    const ks_results *r = b->r;
+    ks_text_id name = from->derived ? r->derived[from->metric].name : r->metric_names[from->metric];
+    ks_text_id unit = from->derived ? r->derived[from->metric].unit : r->metric_units[from->metric];
+    KS_TRY(set_text(b, row, METRIC, ks_pool_text(&r->pool, name)));
+    if (r->plan->normalize == NULL) {
+        KS_TRY(set_text(b, row, UNIT, ks_pool_text(&r->pool, unit)));
+        ks_table_set_bool(b->table, row, b->at[NORMALIZED], false);
+    } else {
+        KS_TRY(set_text(b, row, NORMALIZED, r->plan->normalize));
+        set_f64(b, row, BASELINE, from->normalized ? from->baseline : NAN);
+    }
+    if (from->derived) {
+        return set_text(b, row, SOURCE, "derived");
+    }
+    set_i64(b, row, PASSES, r->metrics[from->metric].passes);
+    return set_text(b, row, SOURCE, r->metrics[from->metric].source);
+}
+
+static ks_status fill_row(builder *b, size_t row)
+{
+    const ks_row *from = &b->r->rows[row];
+    if (from->annotation != KS_NO_ANNOTATION) {
+        ks_text_id path = b->r->annotations[from->annotation];
+        KS_TRY(set_text(b, row, ANNOTATION, ks_pool_text(&b->r->pool, path)));
+    }
+    KS_TRY(set_params(b, row, from->record->config));
+    KS_TRY(set_metric(b, row, from));
+    KS_TRY(set_text(b, row, HOST, b->host));
+    KS_TRY(set_text(b, row, DEVICE, "cpu"));
+    KS_TRY(set_region(b, row, from));
+    set_statistics(b, row, from);
+    KS_TRY(set_failure(b, row, from));
+    return set_warnings(b, row, from);
+}
+
+static bool all_whole(const ks_results *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->row_count; i++) {
+        const ks_summary *s = &r->rows[i].summary;
+        if (s->n > 0 && !s->whole) {
+            return false;
+        }
+        any = any || s->n > 0;
+    }
+    return any;
+}
+
+ks_status ks_results_build(ks_results *results, ks_error *err)
+{
+    builder b = {.r = results,
+                 .table = results->table,
+                 .whole = all_whole(results),
+                 .host = ks_table_fact(results->table, "host").text,
+                 .err = err};
+    KS_TRY(add_columns(&b));
+    KS_TRY(ks_table_add_rows(b.table, results->row_count, err));
+    for (size_t row = 0; row < results->row_count; row++) {
+        KS_TRY(fill_row(&b, row));
+    }
+    return ks_results_fill_info_columns(results, b.table, err);
+}

@@ -1,0 +1,254 @@
+/* What is kept of a config when it is handed over. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "results/results.h"
+
+/* Our index of an annotation of the run. */
+static ks_status keep_annotation(ks_results *r, const char *path, uint32_t *out, ks_error *err)
+{
+    ks_text_id id = 0;
+    KS_TRY(ks_pool_add(&r->pool, path, &id, err));
+    for (size_t i = 0; i < r->annotation_count; i++) {
+        if (r->annotations[i] == id) {
+            *out = (uint32_t)i;
+            return KS_OK;
+        }
+    }
+    KS_TRY(KS_GROW(r->annotations, r->annotation_capacity, r->annotation_count + 1, err));
+    *out = (uint32_t)r->annotation_count;
+    r->annotations[r->annotation_count++] = id;
+    return KS_OK;
+}
+
+ks_status ks_results_keep_value(ks_results *results, bool valid, double value, const char *why,
+                                ks_error *err)
+{
+    KS_TRY(KS_GROW(results->values, results->value_capacity, results->value_count + 1, err));
+    if (!valid) {
+        ks_why reason = {.value = results->value_count};
+        KS_TRY(ks_pool_add(&results->pool, why, &reason.text, err));
+        KS_TRY(KS_GROW(results->whys, results->why_capacity, results->why_count + 1, err));
+        results->whys[results->why_count++] = reason;
+    }
+    results->values[results->value_count++] = valid ? value : NAN;
+    return KS_OK;
+}
+
+static ks_status keep_values(ks_results *r, const ks_samples *samples, uint32_t annotation,
+                             ks_error *err)
+{
+    for (uint32_t m = 0; m < samples->metric_count; m++) {
+        for (uint32_t run = 0; run < samples->runs; run++) {
+            double value = NAN;
+            const char *why = NULL;
+            bool valid = ks_samples_value(samples, annotation, run, m, &value, &why);
+            KS_TRY(ks_results_keep_value(r, valid, value, why, err));
+        }
+    }
+    return KS_OK;
+}
+
+/* Visits and launches per run, over the runs that entered the annotation and succeeded. */
+static void note_presence(ks_region *region, const ks_samples *samples, uint32_t annotation)
+{
+    for (uint32_t run = 0; run < samples->runs; run++) {
+        const ks_presence *p = ks_samples_presence(samples, annotation, run);
+        if (p->visits == 0 || samples->failures[run] != 0) {
+            continue;
+        }
+        if (region->entered++ == 0) {
+            region->visits = p->visits;
+            region->launches = p->launches;
+        }
+        region->visits_differ |= p->visits != region->visits;
+        region->launches_differ |= p->launches != region->launches;
+    }
+}
+
+/* Names of the kernels of the first run that has some, in launch order, joined by '|'. */
+static ks_status name_kernels(ks_results *r, ks_region *region, const ks_ledger *ledger,
+                              uint32_t annotation, ks_error *err)
+{
+    ks_buf names;
+    ks_buf_init(&names, 1u << 20);
+    uint32_t pass = ks_ledger_first_pass(ledger);
+    uint32_t run = UINT32_MAX;
+    ks_status status = KS_OK;
+    for (size_t i = 0; i < ledger->count; i++) {
+        const ks_launch *l = &ledger->launches[i];
+        if (l->annotation != annotation || l->pass != pass ||
+            (run != UINT32_MAX && l->run != run)) {
+            continue;
+        }
+        run = l->run;
+        ks_buf_addf(&names, "%s%s", names.length > 0 ? "|" : "",
+                    ks_pool_text(&ledger->kernels, l->kernel));
+    }
+    if (names.length > 0) {
+        status = ks_pool_add(&r->pool, ks_buf_text(&names), &region->kernels, err);
+    }
+    ks_buf_fini(&names);
+    return status;
+}
+
+static bool was_entered(const ks_samples *samples, uint32_t annotation)
+{
+    for (uint32_t run = 0; run < samples->runs; run++) {
+        if (ks_samples_presence(samples, annotation, run)->visits > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Metrics whose percentages the plan's callback added up, a bit each. */
+static uint64_t find_added_shares(const ks_samples *samples, uint32_t annotation)
+{
+    uint64_t bits = 0;
+    for (uint32_t run = 0; run < samples->runs; run++) {
+        for (uint32_t m = 0; m < samples->metric_count && m < 64; m++) {
+            bits |= (uint64_t)ks_samples_cell(samples, annotation, run, m)->shares_added << m;
+        }
+    }
+    return bits;
+}
+
+static ks_status keep_region(ks_results *r, const ks_config_done *done, uint32_t annotation,
+                             ks_error *err)
+{
+    const ks_samples *samples = done->samples;
+    ks_region region = {.config = done->config,
+                        .runs = samples->runs,
+                        .first_value = r->value_count,
+                        .first_derived = r->derived_run_count};
+    KS_TRY(keep_annotation(r, done->paths[annotation], &region.annotation, err));
+    KS_TRY(keep_values(r, samples, annotation, err));
+    note_presence(&region, samples, annotation);
+    KS_TRY(name_kernels(r, &region, done->ledger, annotation, err));
+    region.shares_added = find_added_shares(samples, annotation);
+    KS_TRY(ks_results_derive(r, done, &region, annotation, err));
+    KS_TRY(KS_GROW(r->regions, r->region_capacity, r->region_count + 1, err));
+    r->regions[r->region_count++] = region;
+    return KS_OK;
+}
+
+/* Info values refer to annotations of the run by id: turn those into ours. */
+static ks_status keep_infos(ks_results *r, const ks_config_done *done, ks_error *err)
+{
+    if (r->once.count == 0) {
+        for (size_t i = 0; i < done->once->count; i++) {
+            const ks_info_value *v = &done->once->list[i];
+            KS_TRY(ks_info_values_add(&r->once, v->info, v->run, v->annotation, &v->value, err));
+        }
+    }
+    for (size_t i = 0; i < done->infos->count; i++) {
+        const ks_info_value *v = &done->infos->list[i];
+        uint32_t annotation = KS_NO_ANNOTATION;
+        if (r->plan->infos[v->info].scope == KS_SCOPE_ANNOTATION) {
+            if (v->annotation == KS_NO_ANNOTATION) {
+                continue; /* the annotation was refused */
+            }
+            KS_TRY(keep_annotation(r, done->paths[v->annotation], &annotation, err));
+        }
+        KS_TRY(ks_info_values_add(&r->infos, v->info, v->run, annotation, &v->value, err));
+    }
+    return KS_OK;
+}
+
+static ks_status keep_record(ks_results *r, const ks_config_done *done, ks_error *err)
+{
+    ks_config_record record = {
+        .config = done->config, .runs = done->samples->runs, .first_info = r->infos.count};
+    for (uint32_t run = 0; run < done->samples->runs; run++) {
+        ks_text_id failure = done->samples->failures[run];
+        if (failure != 0 && record.failed_runs++ == 0) {
+            KS_TRY(ks_pool_add(&r->pool, ks_pool_text(&done->samples->texts, failure),
+                               &record.failure, err));
+        }
+    }
+    KS_TRY(keep_infos(r, done, err));
+    record.info_count = r->infos.count - record.first_info;
+    KS_TRY(KS_GROW(r->records, r->record_capacity, r->record_count + 1, err));
+    r->records[r->record_count++] = record;
+    return KS_OK;
+}
+
+static ks_status keep_launches(ks_results *r, const ks_config_done *done, ks_error *err)
+{
+    const ks_ledger *ledger = done->ledger;
+    uint32_t pass = ks_ledger_first_pass(ledger);
+    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == pass; i++) {
+        ks_launch_record record = {
+            .config = done->config, .annotation = KS_NO_ANNOTATION, .launch = ledger->launches[i]};
+        if (record.launch.annotation != KS_NO_ANNOTATION) {
+            KS_TRY(
+                keep_annotation(r, done->paths[record.launch.annotation], &record.annotation, err));
+        }
+        KS_TRY(ks_pool_add(&r->pool, ks_pool_text(&ledger->kernels, record.launch.kernel),
+                           &record.launch.kernel, err));
+        KS_TRY(KS_GROW(r->launches, r->launch_capacity, r->launch_count + 1, err));
+        r->launches[r->launch_count++] = record;
+    }
+    return KS_OK;
+}
+
+/* The baseline is looked for in the first config that succeeded. */
+static ks_status check_baseline(ks_results *r, const ks_config_done *done, ks_error *err)
+{
+    if (r->plan->normalize == NULL || r->baseline_seen || !done->succeeded) {
+        return KS_OK;
+    }
+    ks_buf names;
+    ks_buf_init(&names, 4096);
+    for (uint32_t a = 0; a < done->samples->annotation_count; a++) {
+        if (was_entered(done->samples, a)) {
+            r->baseline_seen |= strcmp(done->paths[a], r->plan->normalize) == 0;
+            ks_buf_addf(&names, "%s%.60s", names.length > 0 ? ", " : "", done->paths[a]);
+        }
+    }
+    ks_status status = KS_OK;
+    if (!r->baseline_seen) {
+        status = ks_fail(err, KS_ENOTFOUND, "results", 0,
+                         "the baseline annotation '%.100s' was not entered in the first config; "
+                         "entered were: %s",
+                         r->plan->normalize, ks_buf_text(&names));
+    }
+    ks_buf_fini(&names);
+    return status;
+}
+
+ks_status ks_results_config_done(void *results, const ks_config_done *done, ks_error *err)
+{
+    ks_results *r = results;
+    KS_TRY(check_baseline(r, done, err));
+    for (uint32_t a = 0; a < done->samples->annotation_count; a++) {
+        if (was_entered(done->samples, a)) {
+            KS_TRY(keep_region(r, done, a, err));
+        }
+    }
+    KS_TRY(keep_launches(r, done, err));
+    KS_TRY(keep_record(r, done, err));
+    r->finished++;
+    r->succeeded += done->succeeded;
+    return KS_OK;
+}
+
+ks_text_id ks_results_why(const ks_results *results, size_t value)
+{
+    size_t low = 0;
+    size_t high = results->why_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (results->whys[middle].value < value) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < results->why_count && results->whys[low].value == value;
+    return found ? results->whys[low].text : 0;
+}

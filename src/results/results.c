@@ -1,0 +1,129 @@
+#include "results/results.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static ks_status keep_metric_names(ks_results *r, ks_error *err)
+{
+    r->metric_names = ks_calloc(r->metric_count, sizeof *r->metric_names);
+    r->metric_units = ks_calloc(r->metric_count, sizeof *r->metric_units);
+    if (r->metric_names == NULL || r->metric_units == NULL) {
+        return ks_enomem(err);
+    }
+    for (uint32_t m = 0; m < r->metric_count; m++) {
+        KS_TRY(ks_pool_add(&r->pool, r->metrics[m].name, &r->metric_names[m], err));
+        KS_TRY(ks_pool_add(&r->pool, r->metrics[m].unit, &r->metric_units[m], err));
+    }
+    return KS_OK;
+}
+
+ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *metrics,
+                         uint32_t metric_count, bool sees_launches, ks_results **out, ks_error *err)
+{
+    ks_results *r = ks_calloc(1, sizeof *r);
+    if (r == NULL) {
+        return ks_enomem(err);
+    }
+    r->plan = plan;
+    r->planned = planned;
+    r->metrics = metrics;
+    r->metric_count = metric_count;
+    r->sees_launches = sees_launches;
+    ks_status status = keep_metric_names(r, err);
+    if (status == KS_OK) {
+        status = ks_table_new(&r->table, err);
+    }
+    if (status != KS_OK) {
+        ks_results_free(r);
+        return status;
+    }
+    *out = r;
+    return KS_OK;
+}
+
+void ks_results_free(ks_results *results)
+{
+    if (results == NULL) {
+        return;
+    }
+    ks_free(results->metric_names);
+    ks_free(results->metric_units);
+    ks_free(results->annotations);
+    ks_free(results->derived);
+    ks_free(results->regions);
+    ks_free(results->values);
+    ks_free(results->whys);
+    ks_free(results->derived_runs);
+    ks_free(results->records);
+    ks_info_values_fini(&results->once);
+    ks_info_values_fini(&results->infos);
+    ks_free(results->launches);
+    ks_free(results->rows);
+    ks_pool_fini(&results->pool);
+    ks_table_free(results->configs);
+    ks_table_free(results->table);
+    ks_free(results);
+}
+
+static ks_status add_end_facts(ks_results *r, const ks_run_notes *notes, ks_error *err)
+{
+    KS_TRY(ks_table_add_fact(r->table, "complete", ks_bool(r->complete), err));
+    KS_TRY(ks_table_add_fact(r->table, "finished", ks_i64((int64_t)r->finished), err));
+    KS_TRY(ks_table_add_fact(r->table, "succeeded", ks_i64((int64_t)r->succeeded), err));
+    for (size_t i = 0; i < notes->warning_count; i++) {
+        KS_TRY(ks_table_add_fact(r->table, "warnings[]", ks_text(notes->warnings[i]), err));
+    }
+    return KS_OK;
+}
+
+ks_status ks_results_finish(void *results, const ks_run_notes *notes, ks_error *err)
+{
+    ks_results *r = results;
+    r->complete = notes->complete;
+    ks_status status = add_end_facts(r, notes, err);
+    if (status == KS_OK) {
+        status = ks_results_make_rows(r, err);
+    }
+    if (status == KS_OK) {
+        status = ks_results_build(r, err);
+    }
+    if (status == KS_OK) {
+        status = ks_results_build_configs(r, err);
+    }
+    /* rows refer to the plan, which is not ours to keep */
+    ks_free(r->rows);
+    r->rows = NULL;
+    r->row_count = 0;
+    r->row_capacity = 0;
+    r->plan = NULL;
+    r->metrics = NULL;
+    return status;
+}
+
+const ks_table *ks_results_table(const ks_results *results)
+{
+    return results != NULL ? results->table : NULL;
+}
+
+bool ks_results_complete(const ks_results *results)
+{
+    return results->complete;
+}
+
+size_t ks_results_planned(const ks_results *results)
+{
+    return results->planned;
+}
+
+size_t ks_results_finished(const ks_results *results)
+{
+    return results->finished;
+}
+
+size_t ks_results_succeeded(const ks_results *results)
+{
+    return results->succeeded;
+}

@@ -1,0 +1,173 @@
+/*
+ * Results inside the library.
+ *
+ * While the run goes on, config_done() keeps what each config gave (keep.c, derive.c). At its end
+ * finish() makes rows of it (rows.c), and a table of the rows (build.c).
+ */
+#ifndef KS_RESULTS_RESULTS_H
+#define KS_RESULTS_RESULTS_H
+
+#include "kernsight/results.h"
+#include "plan/plan.h"
+#include "samples/sink.h"
+#include "stats/summary.h"
+#include "table/table.h"
+
+/** A derived metric, as far as its name is known. */
+typedef struct ks_derived {
+    ks_text_id name;
+    ks_text_id unit;   /**< 0: none */
+    uint32_t derive;   /**< number of the plan's callback that gives it */
+    bool unit_changed; /**< later calls gave another unit; the first one is shown */
+} ks_derived;
+
+/** The runs of a derived metric in a region: `runs` values from `first_value` on. */
+typedef struct ks_derived_runs {
+    uint32_t derived; /**< index */
+    size_t first_value;
+} ks_derived_runs;
+
+/** An annotation in a config. */
+typedef struct ks_region {
+    uint32_t config;
+    uint32_t annotation; /**< index into `annotations` */
+    uint32_t runs;
+    uint32_t visits; /**< per run, where they agree */
+    bool visits_differ;
+    uint32_t entered;  /**< runs that entered it */
+    uint32_t launches; /**< per run, where they agree */
+    bool launches_differ;
+    ks_text_id kernels;   /**< names of those of its first run, joined by '|' */
+    size_t first_value;   /**< of its values: [metric][run] */
+    size_t first_derived; /**< of its ks_derived_runs */
+    size_t derived_count;
+    uint64_t shares_added; /**< metrics whose percentages a callback added: bits, first 64 */
+    size_t first_row;      /**< of its measured rows, once there are rows */
+    size_t first_derived_row;
+} ks_region;
+
+/** Why a value is missing. Sorted by value. */
+typedef struct ks_why {
+    size_t value;
+    ks_text_id text;
+} ks_why;
+
+/** A config that was handed over. */
+typedef struct ks_config_record {
+    uint32_t config;
+    uint32_t runs;
+    uint32_t failed_runs;
+    ks_text_id failure; /**< of the first of them */
+    size_t first_info;  /**< of its info values */
+    size_t info_count;
+} ks_config_record;
+
+/** A row of the table to come. */
+typedef struct ks_row {
+    const ks_region *region;        /**< NULL: the config failed before it came to the annotation */
+    const ks_config_record *record; /**< of its config */
+    uint32_t annotation;            /**< index, or KS_NO_ANNOTATION */
+    uint32_t metric;                /**< index of a metric, or of a derived one */
+    bool derived;
+    size_t first_value; /**< of its runs; KS_NO_VALUES: none of them has a value */
+    uint32_t runs;
+    uint32_t failed;
+    ks_text_id failure; /**< of the first failed run */
+    ks_summary summary;
+    bool normalized;  /**< the summary is a ratio to the baseline */
+    bool no_baseline; /**< it should be, but there is none */
+    double baseline;  /**< mean of the baseline */
+    double geomean;
+} ks_row;
+
+#define KS_NO_VALUES SIZE_MAX
+
+typedef struct ks_launch_record {
+    uint32_t config;
+    uint32_t annotation; /**< index, or KS_NO_ANNOTATION */
+    ks_launch launch;    /**< its kernel is in our pool */
+} ks_launch_record;
+
+struct ks_results {
+    /* known from the start; borrowed until finish() has returned */
+    const ks_plan *plan;
+    const ks_metric *metrics;
+
+    uint32_t metric_count;
+    bool sees_launches;
+    size_t planned;
+    size_t finished;
+    size_t succeeded;
+    bool complete;
+    bool baseline_seen;
+
+    ks_pool pool; /* texts of all below */
+    ks_text_id *metric_names;
+    ks_text_id *metric_units;
+    ks_text_id *annotations; /* paths, in order of appearance */
+    size_t annotation_count;
+    size_t annotation_capacity;
+    ks_derived *derived;
+    size_t derived_count;
+    size_t derived_capacity;
+
+    ks_region *regions;
+    size_t region_count;
+    size_t region_capacity;
+    double *values; /* NaN: missing */
+    size_t value_count;
+    size_t value_capacity;
+    ks_why *whys;
+    size_t why_count;
+    size_t why_capacity;
+    ks_derived_runs *derived_runs;
+    size_t derived_run_count;
+    size_t derived_run_capacity;
+    ks_config_record *records;
+    size_t record_count;
+    size_t record_capacity;
+    ks_info_values once;
+    ks_info_values infos;
+    ks_launch_record *launches;
+    size_t launch_count;
+    size_t launch_capacity;
+
+    ks_row *rows; /* while the table is built */
+    size_t row_count;
+    size_t row_capacity;
+    ks_table *configs; /* a row per config of the plan: its parameters */
+    ks_table *table;
+};
+
+/** Results of a plan that was accepted. The table exists from now on, empty, and takes facts. */
+ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *metrics,
+                         uint32_t metric_count, bool sees_launches, ks_results **out,
+                         ks_error *err);
+
+/* The sink (samples/sink.h); `results` is the ks_results. */
+ks_status ks_results_config_done(void *results, const ks_config_done *done, ks_error *err);
+ks_status ks_results_finish(void *results, const ks_run_notes *notes, ks_error *err);
+
+/* derive.c: evaluate the plan's callbacks for a region that was kept. */
+ks_status ks_results_derive(ks_results *results, const ks_config_done *done, ks_region *region,
+                            uint32_t annotation, ks_error *err);
+
+/* keep.c: store a value, or why there is none, at the end of `values`. */
+ks_status ks_results_keep_value(ks_results *results, bool valid, double value, const char *why,
+                                ks_error *err);
+
+/* rows.c */
+ks_status ks_results_make_rows(ks_results *results, ks_error *err);
+
+/* build.c */
+ks_status ks_results_build(ks_results *results, ks_error *err);
+ks_status ks_results_build_configs(ks_results *results, ks_error *err);
+
+/* infos.c: columns of info collectors; `*first` is the first of them. */
+ks_status ks_results_add_info_columns(ks_results *results, ks_table *table, ks_error *err);
+ks_status ks_results_fill_info_columns(ks_results *results, ks_table *table, ks_error *err);
+
+/** Reason why value number `value` is missing; 0 if none was kept. */
+ks_text_id ks_results_why(const ks_results *results, size_t value);
+
+#endif

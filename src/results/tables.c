@@ -1,0 +1,225 @@
+/* The tables of samples and launches. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "results/results.h"
+
+static ks_status add_param_columns(const ks_results *r, ks_table *table, ks_error *err)
+{
+    for (size_t p = 0; p < ks_table_columns(r->configs); p++) {
+        KS_TRY(ks_table_add_column(table, ks_table_name(r->configs, p),
+                                   ks_table_type(r->configs, p), KS_ROLE_PARAMETER, NULL, err));
+    }
+    return KS_OK;
+}
+
+static ks_status set_params(const ks_results *r, ks_table *table, size_t row, size_t first_param,
+                            size_t config, ks_error *err)
+{
+    for (size_t p = 0; p < ks_table_columns(r->configs); p++) {
+        ks_value v = ks_table_get(r->configs, config, p);
+        switch (v.type) {
+        case KS_BOOL:
+            ks_table_set_bool(table, row, first_param + p, v.as.boolean);
+            break;
+        case KS_I64:
+            ks_table_set_i64(table, row, first_param + p, v.as.i64);
+            break;
+        case KS_F64:
+            ks_table_set_f64(table, row, first_param + p, v.as.f64);
+            break;
+        default:
+            KS_TRY(ks_table_set_text(table, row, first_param + p, v.text, err));
+            break;
+        }
+    }
+    return KS_OK;
+}
+
+/* ---- samples ----------------------------------------------------------------------------------
+ */
+
+/* The runs of a metric in a region, as rows [.., ..+runs) of the table. */
+typedef struct series {
+    const ks_region *region;
+    ks_text_id metric;
+    ks_text_id unit;
+    size_t first_value;
+} series;
+
+typedef struct sampler {
+    const ks_results *r;
+    ks_table *table;
+    size_t annotation, metric, unit, first_param, config, run, value, reason;
+    ks_error *err;
+} sampler;
+
+static ks_status add_sample_columns(sampler *s)
+{
+    KS_TRY(ks_table_add_column(s->table, "Annotation", KS_TEXT, KS_ROLE_PLAIN, &s->annotation,
+                               s->err));
+    KS_TRY(ks_table_add_column(s->table, "Metric", KS_TEXT, KS_ROLE_PLAIN, &s->metric, s->err));
+    KS_TRY(ks_table_add_column(s->table, "Unit", KS_TEXT, KS_ROLE_PLAIN, &s->unit, s->err));
+    s->first_param = ks_table_columns(s->table);
+    KS_TRY(add_param_columns(s->r, s->table, s->err));
+    KS_TRY(ks_table_add_column(s->table, "Config", KS_I64, KS_ROLE_PLAIN, &s->config, s->err));
+    KS_TRY(ks_table_add_column(s->table, "Run", KS_I64, KS_ROLE_PLAIN, &s->run, s->err));
+    KS_TRY(ks_table_add_column(s->table, "Value", KS_F64, KS_ROLE_PLAIN, &s->value, s->err));
+    return ks_table_add_column(s->table, "Reason", KS_TEXT, KS_ROLE_PLAIN, &s->reason, s->err);
+}
+
+static ks_status add_series(sampler *s, const series *from)
+{
+    const ks_results *r = s->r;
+    const ks_region *region = from->region;
+    const char *annotation = ks_pool_text(&r->pool, r->annotations[region->annotation]);
+    size_t first = ks_table_rows(s->table);
+    KS_TRY(ks_table_add_rows(s->table, region->runs, s->err));
+    for (uint32_t run = 0; run < region->runs; run++) {
+        size_t row = first + run;
+        size_t at = from->first_value + run;
+        KS_TRY(ks_table_set_text(s->table, row, s->annotation, annotation, s->err));
+        KS_TRY(ks_table_set_text(s->table, row, s->metric, ks_pool_text(&r->pool, from->metric),
+                                 s->err));
+        KS_TRY(
+            ks_table_set_text(s->table, row, s->unit, ks_pool_text(&r->pool, from->unit), s->err));
+        KS_TRY(set_params(r, s->table, row, s->first_param, region->config, s->err));
+        ks_table_set_i64(s->table, row, s->config, region->config);
+        ks_table_set_i64(s->table, row, s->run, run);
+        ks_table_set_f64(s->table, row, s->value, r->values[at]);
+        if (isnan(r->values[at])) {
+            KS_TRY(ks_table_set_text(s->table, row, s->reason,
+                                     ks_pool_text(&r->pool, ks_results_why(r, at)), s->err));
+        }
+    }
+    return KS_OK;
+}
+
+static ks_status add_region(sampler *s, const ks_region *region)
+{
+    const ks_results *r = s->r;
+    for (uint32_t m = 0; m < r->metric_count; m++) {
+        series measured = {region, r->metric_names[m], r->metric_units[m],
+                           region->first_value + (size_t)m * region->runs};
+        KS_TRY(add_series(s, &measured));
+    }
+    for (size_t i = 0; i < region->derived_count; i++) {
+        const ks_derived_runs *runs = &r->derived_runs[region->first_derived + i];
+        const ks_derived *derived = &r->derived[runs->derived];
+        series given = {region, derived->name, derived->unit, runs->first_value};
+        KS_TRY(add_series(s, &given));
+    }
+    return KS_OK;
+}
+
+static int by_annotation_and_config(const void *a, const void *b)
+{
+    const ks_region *x = *(const ks_region *const *)a;
+    const ks_region *y = *(const ks_region *const *)b;
+    if (x->annotation != y->annotation) {
+        return x->annotation < y->annotation ? -1 : 1;
+    }
+    return (x->config > y->config) - (x->config < y->config);
+}
+
+static ks_status fill_samples(sampler *s)
+{
+    const ks_results *r = s->r;
+    const ks_region **sorted = ks_calloc(r->region_count, sizeof *sorted);
+    if (sorted == NULL) {
+        return ks_enomem(s->err);
+    }
+    for (size_t i = 0; i < r->region_count; i++) {
+        sorted[i] = &r->regions[i];
+    }
+    qsort(sorted, r->region_count, sizeof *sorted, by_annotation_and_config);
+    ks_status status = add_sample_columns(s);
+    for (size_t i = 0; i < r->region_count && status == KS_OK; i++) {
+        status = add_region(s, sorted[i]);
+    }
+    ks_free(sorted);
+    return status;
+}
+
+ks_status ks_results_samples(const ks_results *results, ks_table **out, ks_error *err)
+{
+    sampler s = {.r = results, .err = err};
+    KS_TRY(ks_table_new(&s.table, err));
+    ks_status status = fill_samples(&s);
+    if (status != KS_OK) {
+        ks_table_free(s.table);
+        return status;
+    }
+    *out = s.table;
+    return KS_OK;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------
+ */
+
+enum launch_column {
+    CONFIG,
+    RUN,
+    ORDER,
+    ANNOTATION,
+    KERNEL,
+    THREAD,
+    STREAM,
+    GRID,
+    BLOCK = GRID + 3
+};
+
+static ks_status add_launch_columns(ks_table *table, ks_error *err)
+{
+    static const char *const names[] = {"Config", "Run",    "Order", "Annotation", "Kernel",
+                                        "Thread", "Stream", "GridX", "GridY",      "GridZ",
+                                        "BlockX", "BlockY", "BlockZ"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        ks_type type = i == ANNOTATION || i == KERNEL ? KS_TEXT : KS_I64;
+        KS_TRY(ks_table_add_column(table, names[i], type, KS_ROLE_PLAIN, NULL, err));
+    }
+    return KS_OK;
+}
+
+static ks_status fill_launches(const ks_results *r, ks_table *table, ks_error *err)
+{
+    KS_TRY(add_launch_columns(table, err));
+    KS_TRY(ks_table_add_rows(table, r->launch_count, err));
+    int64_t order = 0;
+    for (size_t row = 0; row < r->launch_count; row++) {
+        const ks_launch_record *from = &r->launches[row];
+        const ks_launch *l = &from->launch;
+        bool same_run = row > 0 && from[-1].config == from->config && from[-1].launch.run == l->run;
+        order = same_run ? order + 1 : 0;
+        ks_table_set_i64(table, row, CONFIG, from->config);
+        ks_table_set_i64(table, row, RUN, l->run);
+        ks_table_set_i64(table, row, ORDER, order);
+        if (from->annotation != KS_NO_ANNOTATION) {
+            const char *path = ks_pool_text(&r->pool, r->annotations[from->annotation]);
+            KS_TRY(ks_table_set_text(table, row, ANNOTATION, path, err));
+        }
+        KS_TRY(ks_table_set_text(table, row, KERNEL, ks_pool_text(&r->pool, l->kernel), err));
+        ks_table_set_i64(table, row, THREAD, l->thread);
+        ks_table_set_i64(table, row, STREAM, (int64_t)l->stream);
+        for (size_t i = 0; i < 3; i++) {
+            ks_table_set_i64(table, row, GRID + i, l->grid[i]);
+            ks_table_set_i64(table, row, BLOCK + i, l->block[i]);
+        }
+    }
+    return KS_OK;
+}
+
+ks_status ks_results_launches(const ks_results *results, ks_table **out, ks_error *err)
+{
+    ks_table *table = NULL;
+    KS_TRY(ks_table_new(&table, err));
+    ks_status status = fill_launches(results, table, err);
+    if (status != KS_OK) {
+        ks_table_free(table);
+        return status;
+    }
+    *out = table;
+    return KS_OK;
+}
