@@ -1,0 +1,314 @@
+/* kernsight run [OPTION...] -- PROGRAM [ARG...] */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "run_options.h"
+
+enum {
+    DEFAULT_RUNS = 10
+};
+
+/* What the signal handler needs. */
+static ks_plan *volatile active_plan;
+static volatile sig_atomic_t got_signal;
+
+static void on_signal(int number)
+{
+    got_signal = number;
+    ks_plan_cancel(active_plan);
+}
+
+static void watch_signals(ks_plan *plan)
+{
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: waiting calls wake up */
+    active_plan = plan;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void ignore_signals(void)
+{
+    signal(SIGINT, SIG_IGN); /* results are being written: that is short, and must not be cut */
+    signal(SIGTERM, SIG_IGN);
+}
+
+/* ---- options to plan and program --------------------------------------------------------------
+ */
+
+/* A whole number of an option; `given` NULL leaves `*out` alone. */
+static ks_status read_number(const char *option, const char *given, uint64_t least, uint64_t most,
+                             uint64_t *out, ks_error *err)
+{
+    if (given == NULL) {
+        return KS_OK;
+    }
+    errno = 0;
+    char *end = NULL;
+    unsigned long long number = strtoull(given, &end, 10);
+    if (given[0] < '0' || given[0] > '9' || *end != '\0' || errno != 0 || number < least ||
+        number > most) {
+        return ks_fail(err, KS_EINVAL, "cli", 0,
+                       "--%s takes a whole number from %llu to %llu, not '%s'", option,
+                       (unsigned long long)least, (unsigned long long)most, given);
+    }
+    *out = number;
+    return KS_OK;
+}
+
+/* Decimal seconds, with a point in every locale (only LC_CTYPE is ever set here). */
+static ks_status read_timeout(const char *given, double *out, ks_error *err)
+{
+    if (given == NULL) {
+        return KS_OK;
+    }
+    char *end = NULL;
+    double seconds = strtod(given, &end);
+    bool digit = given[0] == '.' || (given[0] >= '0' && given[0] <= '9');
+    if (!digit || *end != '\0' || !(seconds > 0.0 && seconds <= 1e9)) {
+        return ks_fail(err, KS_EINVAL, "cli", 0,
+                       "--timeout takes seconds above 0, such as 0.5, not '%s'", given);
+    }
+    *out = seconds;
+    return KS_OK;
+}
+
+/* `-m a,b`: the names between the commas. */
+static void add_metrics(ks_plan *plan, const char *names, ks_error *err)
+{
+    char *copy = strdup(names);
+    char *rest = copy;
+    if (copy == NULL) {
+        ks_fail(err, KS_ENOMEM, "cli", 0, "out of memory");
+        return;
+    }
+    for (char *name = strsep(&rest, ","); name != NULL; name = strsep(&rest, ",")) {
+        ks_plan_metric(plan, name, err);
+    }
+    free(copy);
+}
+
+static void set_order(ks_plan *plan, const run_options *o, ks_error *err)
+{
+    uint64_t seed = 0;
+    bool shuffled = o->order != NULL && strcmp(o->order, "shuffled") == 0;
+    if (o->order != NULL && !shuffled && strcmp(o->order, "given") != 0) {
+        ks_fail(err, KS_EINVAL, "cli", 0, "--order is given or shuffled, not '%s'", o->order);
+    }
+    if (o->seed != NULL && !shuffled) {
+        ks_fail(err, KS_EINVAL, "cli", 0, "--seed has no use without --order shuffled");
+    }
+    read_number("seed", o->seed, 1, INT64_MAX, &seed, err);
+    ks_plan_order(plan, shuffled ? KS_ORDER_SHUFFLED : KS_ORDER_GIVEN, seed, err);
+}
+
+/* Quote an argument the way a shell would read it back. */
+static void add_quoted(FILE *to, const char *argument)
+{
+    const char *plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^{}";
+    if (argument[0] != '\0' && argument[strspn(argument, plain)] == '\0') {
+        fputs(argument, to);
+        return;
+    }
+    fputc('\'', to);
+    for (; *argument != '\0'; argument++) {
+        fputs(*argument == '\'' ? "'\\''" : (char[]){*argument, '\0'}, to);
+    }
+    fputc('\'', to);
+}
+
+static void note_command(ks_plan *plan, int argc, char **argv, ks_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) {
+        ks_fail(err, KS_ENOMEM, "cli", 0, "out of memory");
+        return;
+    }
+    fputs(argv[0], to);
+    for (int i = 1; i < argc; i++) {
+        fputc(' ', to);
+        add_quoted(to, argv[i]);
+    }
+    fclose(to);
+    /* a fact is text; arguments that are not UTF-8 are refused where they are used */
+    ks_error ignored = KS_ERROR_INIT;
+    ks_plan_fact(plan, "command", text, &ignored);
+    free(text);
+}
+
+static ks_status make_plan(const run_options *o, ks_plan **out, ks_error *err)
+{
+    uint64_t runs = DEFAULT_RUNS;
+    uint64_t warmup = 0;
+    uint64_t max_configs = 0;
+    read_number("runs", o->runs, 1, UINT32_MAX, &runs, err);
+    read_number("warmup", o->warmup, 0, UINT32_MAX, &warmup, err);
+    read_number("max-configs", o->max_configs, 1, UINT32_MAX, &max_configs, err);
+    if (ks_plan_new(out, err) != KS_OK) {
+        return err->code;
+    }
+    ks_plan *plan = *out;
+    for (size_t i = 0; i < o->params.count; i++) {
+        ks_plan_axis_spec(plan, o->params.texts[i], err);
+    }
+    for (size_t i = 0; i < o->metrics.count; i++) {
+        add_metrics(plan, o->metrics.texts[i], err);
+    }
+    ks_plan_zip(plan, o->zip, err);
+    ks_plan_runs(plan, (uint32_t)runs, err);
+    ks_plan_warmup(plan, (uint32_t)warmup, err);
+    if (max_configs > 0) {
+        ks_plan_max_configs(plan, (size_t)max_configs, err);
+    }
+    set_order(plan, o, err);
+    return ks_plan_tolerant(plan, o->tolerant, err);
+}
+
+static ks_status make_program(const run_options *o, ks_program **out, ks_error *err)
+{
+    ks_program_options options = KS_PROGRAM_OPTIONS_INIT;
+    if (o->program.count == 0) {
+        return ks_fail(err, KS_EINVAL, "cli", 0,
+                       "there is no program to run: kernsight run [OPTION...] -- PROGRAM [ARG...]");
+    }
+    options.cwd = o->cwd;
+    options.env = (const char *const *)o->env.texts;
+    options.env_count = o->env.count;
+    options.prepare = o->prepare;
+    options.output = o->output;
+    ks_status status = read_timeout(o->timeout, &options.timeout_s, err);
+    return status != KS_OK ? status
+                           : ks_program_new((const char *const *)o->program.texts, o->program.count,
+                                            &options, out, err);
+}
+
+static bool is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+/* Files that will be written, before any work is spent. */
+static ks_status check_outputs(const run_options *o, ks_error *err)
+{
+    if (is_stdout(o->csv) && is_stdout(o->json)) {
+        return ks_fail(err, KS_EINVAL, "cli", 0, "only one of --csv and --json can go to stdout");
+    }
+    ks_status status = KS_OK;
+    if (o->csv != NULL && !is_stdout(o->csv)) {
+        status = ks_check_output(o->csv, err);
+    }
+    if (status == KS_OK && o->json != NULL && !is_stdout(o->json)) {
+        status = ks_check_output(o->json, err);
+    }
+    return status;
+}
+
+/* ---- results ----------------------------------------------------------------------------------
+ */
+
+/* Say a failure and go on: the other outputs must not be lost with it. */
+static int note_failure(ks_status status, ks_error *err)
+{
+    if (status == KS_OK) {
+        return EXIT_OK;
+    }
+    fprintf(stderr, "kernsight: %s\n", err->message);
+    ks_error_clear(err);
+    return EXIT_RUN_FAILED;
+}
+
+/* Files first: a reader of stdout that goes away must not cost them. What stdout does not take,
+ * finish_stdout() tells. */
+static int write_results(const run_options *o, const ks_results *results)
+{
+    ks_error err = KS_ERROR_INIT;
+    ks_print_options options = stdout_options();
+    int status = EXIT_OK;
+    if (o->csv != NULL && !is_stdout(o->csv)) {
+        status |= note_failure(ks_results_write_csv(results, o->csv, &err), &err);
+    }
+    if (o->json != NULL && !is_stdout(o->json)) {
+        status |= note_failure(ks_results_write_json(results, o->json, &err), &err);
+    }
+    ks_status printed = KS_OK;
+    if (is_stdout(o->csv)) {
+        printed = ks_results_csv(results, stdout, &err);
+    } else if (is_stdout(o->json)) {
+        printed = ks_results_json(results, stdout, &err);
+    } else if (ks_results_finished(results) > 0) {
+        printed = ks_results_print(results, stdout, &options, &err);
+    }
+    return printed == KS_OK || printed == KS_EIO ? status : status | note_failure(printed, &err);
+}
+
+static int run_status(ks_status status, const ks_results *results, const ks_error *err)
+{
+    if (results == NULL) {
+        return report_error(err);
+    }
+    size_t failed = ks_results_finished(results) - ks_results_succeeded(results);
+    if (got_signal != 0 && status == KS_ECANCELED) {
+        fprintf(stderr, "kernsight: %s\n", err->message);
+        return 128 + (int)got_signal;
+    }
+    if (status != KS_OK) {
+        fprintf(stderr, "kernsight: %s\n", err->message);
+        return EXIT_RUN_FAILED;
+    }
+    if (failed > 0) {
+        fprintf(stderr, "kernsight: %zu of %zu configs succeeded\n", ks_results_succeeded(results),
+                ks_results_planned(results));
+        return EXIT_RUN_FAILED;
+    }
+    return EXIT_OK;
+}
+
+static int measure(const run_options *o, ks_plan *plan, ks_program *program)
+{
+    ks_error err = KS_ERROR_INIT;
+    ks_results *results = NULL;
+    const char *slash = strrchr(o->program.texts[0], '/');
+    progress shown = {.terminal = isatty(STDERR_FILENO) == 1,
+                      .program = slash != NULL ? slash + 1 : o->program.texts[0]};
+    if (!o->quiet) {
+        ks_plan_progress(plan, show_progress, &shown, &err);
+    }
+    watch_signals(plan);
+    ks_status status = ks_run(plan, ks_program_body, program, &results, &err);
+    ignore_signals();
+    int written = results != NULL ? write_results(o, results) : EXIT_OK;
+    fflush(stdout); /* the table before the message about it */
+    int exit_status = run_status(status, results, &err);
+    ks_results_free(results);
+    return exit_status != EXIT_OK ? exit_status : written;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    run_options o = {0};
+    ks_error err = KS_ERROR_INIT;
+    ks_plan *plan = NULL;
+    ks_program *program = NULL;
+    ks_status status = read_run_options(argc, argv, &o, &err);
+    if (status == KS_OK) {
+        status = make_plan(&o, &plan, &err);
+    }
+    if (status == KS_OK) {
+        note_command(plan, argc, argv, &err);
+        status = check_outputs(&o, &err);
+    }
+    if (status == KS_OK) {
+        status = make_program(&o, &program, &err);
+    }
+    int exit_status = status == KS_OK ? measure(&o, plan, program) : report_error(&err);
+    ks_program_free(program);
+    ks_plan_free(plan);
+    free_run_options(&o);
+    return exit_status;
+}

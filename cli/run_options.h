@@ -1,0 +1,54 @@
+/* The options of `kernsight run`, from the command line and from a sweep file. */
+#ifndef CLI_RUN_OPTIONS_H
+#define CLI_RUN_OPTIONS_H
+
+#include <argp.h>
+
+#include "command.h"
+
+/* A list of texts that belong to it. */
+typedef struct text_list {
+    char **texts;
+    size_t count;
+} text_list;
+
+typedef struct run_options {
+    text_list params;  /* specs: n=1,2,4 */
+    text_list metrics; /* names and patterns */
+    text_list env;
+    text_list program; /* and its arguments */
+    char *runs;
+    char *warmup;
+    char *csv;
+    char *json;
+    char *timeout;
+    char *prepare;
+    char *cwd;
+    char *output;
+    char *max_configs;
+    char *order;
+    char *seed;
+    char *file;
+    bool zip;
+    bool tolerant;
+    bool quiet;
+} run_options;
+
+/* Read the command line, and the sweep file that it names. Options of the command line win: single
+ * ones, and -p for a parameter of the same name; -m and --env add to those of the file. Usage
+ * errors end the program, as argp does it; others are told in `err`. */
+ks_status read_run_options(int argc, char **argv, run_options *out, ks_error *err);
+void free_run_options(run_options *options);
+
+/* Set an option by its long name, as a sweep file does. KS_ENOTFOUND for a name that there is not,
+ * KS_EINVAL for a value where none is taken. */
+ks_status set_run_option(run_options *options, const char *name, const char *value, ks_error *err);
+
+/* Add a text to a list; false if there is no memory. */
+bool add_text(text_list *list, const char *text);
+
+/* sweep_file.c */
+ks_status read_sweep_file(const char *path, run_options *options, ks_error *err);
+ks_status parse_sweep(const char *text, size_t length, run_options *options, ks_error *err);
+
+#endif
