@@ -1,0 +1,960 @@
+/* The run and the contract of collectors, with the clock and with a fake that needs three passes.
+ */
+#include "harness.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/run.h"
+#include "collect/clock/clock.h"
+#include "fakes/fake_collector.h"
+
+static ks_error err;
+static ks_plan *plan;
+static ks_results *results;
+
+static const ks_collector_ops *const both[] = {&ks_clock_ops, &fake_ops, NULL};
+
+static int start(void **state)
+{
+    (void)state;
+    ks_error_clear(&err);
+    fake_reset((fake_script){0});
+    results = NULL;
+    KT_OK(ks_plan_new(&plan, &err));
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    ks_results_free(results);
+    ks_plan_free(plan);
+    assert_int_equal(fake.opened, fake.closed);
+    return 0;
+}
+
+static const ks_table *table(void)
+{
+    return ks_results_table(results);
+}
+
+static double mean(const char *annotation, const char *metric)
+{
+    return kt_number(table(), (kt_key){annotation, metric, KT_ANY}, "AvgValue");
+}
+
+/* ---- calls ------------------------------------------------------------------------------------
+ */
+
+typedef struct seen {
+    char calls[4096]; /* "w0 r0p0 r1p0 " */
+    uint64_t told;    /* calls that progress announced */
+    uint64_t done;
+    unsigned events;
+} seen;
+
+static ks_status note_call(const ks_call *call, void *user, ks_error *e)
+{
+    (void)e;
+    seen *s = user;
+    char one[64];
+    if (ks_call_is_warmup(call)) {
+        snprintf(one, sizeof one, "c%zuw%u ", ks_call_config(call), ks_call_run(call));
+    } else {
+        snprintf(one, sizeof one, "c%zur%up%u ", ks_call_config(call), ks_call_run(call),
+                 ks_call_pass(call));
+    }
+    strncat(s->calls, one, sizeof s->calls - strlen(s->calls) - 1);
+    KS_ANNOTATE("a") {
+        fake_launch("kernel", 10, 100, 50);
+    }
+    return KS_OK;
+}
+
+static void note_progress(const ks_progress *p, void *user)
+{
+    seen *s = user;
+    s->events++;
+    if (p->phase == KS_PHASE_START) {
+        s->told = p->calls;
+        assert_true(isnan(p->remaining_s));
+        assert_null(p->call);
+    }
+    if (p->phase == KS_PHASE_END) {
+        s->done = p->calls_done;
+        assert_int_equal(p->config, p->configs);
+    }
+    if (p->phase == KS_PHASE_RUN) {
+        assert_non_null(p->call);
+        assert_int_equal(p->run, ks_call_run(p->call));
+    }
+}
+
+static void a_collector_with_the_clock_beside_it_has_its_own_passes(void **state)
+{
+    (void)state;
+    seen s = {0};
+    KT_OK(ks_plan_axis_spec(plan, "n=1,2", &err));
+    KT_OK(ks_plan_runs(plan, 2, &err));
+    KT_OK(ks_plan_metric(plan, "fake__duration.sum", &err));
+    KT_OK(ks_plan_metric(plan, "cpu__time_duration.sum", &err));
+    KT_OK(ks_plan_progress(plan, note_progress, &s, &err));
+    KT_OK(ks_run_with(both, plan, note_call, &s, &results, &err));
+    assert_string_equal(s.calls, "c0w0 c0r0p0 c0r1p0 c0r0p1 c0r1p1 c0r0p2 c0r1p2 c0r0p3 c0r1p3 "
+                                 "c1w0 c1r0p0 c1r1p0 c1r0p1 c1r1p1 c1r0p2 c1r1p2 c1r0p3 c1r1p3 ");
+    assert_int_equal(s.told, 18);
+    assert_int_equal(s.done, 18);
+    assert_int_equal(s.events, 20);
+    assert_int_equal(ks_table_fact(table(), "plan.passes").as.i64, 4);
+    KT_F64(mean("a", "fake__duration.sum"), 10);
+    assert_true(mean("a", "cpu__time_duration.sum") > 0);
+    /* rows in the order in which metrics were asked for, whichever collector has them */
+    assert_string_equal(ks_table_text(table(), 0, ks_table_find(table(), "Metric")),
+                        "fake__duration.sum");
+    assert_string_equal(ks_table_fact(table(), "fake_device").text, "imaginary");
+}
+
+static void collectors_that_disturb_nobody_share_passes(void **state)
+{
+    (void)state;
+    seen s = {0};
+    fake.script.shares_first = true;
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    KT_OK(ks_plan_metric(plan, "cpu__time_duration.sum", &err));
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
+    KT_OK(ks_run_with(both, plan, note_call, &s, &results, &err));
+    assert_string_equal(s.calls, "c0r0p0 c0r0p1 c0r0p2 ");
+    KT_F64(mean("a", "fake__bytes.sum"), 100);
+}
+
+static void rows_keep_the_order_of_the_plan_in_a_shuffle(void **state)
+{
+    (void)state;
+    seen s = {0};
+    KT_OK(ks_plan_axis_spec(plan, "n=1..50", &err));
+    KT_OK(ks_plan_order(plan, KS_ORDER_SHUFFLED, 3, &err));
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    KT_OK(ks_run(plan, note_call, &s, &results, &err));
+    assert_true(strncmp(s.calls, "c0r0p0 c1r0p0 c2r0p0", 20) != 0);
+    for (size_t row = 0; row < 50; row++) {
+        KT_F64(ks_table_number(table(), row, ks_table_find(table(), "n")), (double)row + 1);
+    }
+    assert_int_equal(ks_table_fact(table(), "plan.seed").as.i64, 3);
+}
+
+static void a_plan_can_be_run_again(void **state)
+{
+    (void)state;
+    seen s = {0};
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    for (int i = 0; i < 3; i++) {
+        KT_OK(ks_run(plan, note_call, &s, &results, &err));
+        assert_int_equal(ks_table_rows(table()), 1);
+        ks_results_free(results);
+    }
+    results = NULL;
+    assert_string_equal(s.calls, "c0r0p0 c0r0p0 c0r0p0 ");
+}
+
+/* ---- launches ---------------------------------------------------------------------------------
+ */
+
+static ks_status two_kernels(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("mixed") {
+        fake_launch("A", 1000, 8, 90); /* 90 % of 1 us */
+        fake_launch("B", 9000, 2, 10); /* 10 % of 9 us */
+    }
+    KS_ANNOTATE("single") {
+        fake_launch("A", 1000, 8, 90);
+    }
+    fake_launch("stray", 5, 5, 5);
+    return KS_OK;
+}
+
+static void run_fake(ks_body_fn body)
+{
+    KT_OK(ks_plan_metric(plan, "fake__*", &err));
+    KT_OK(ks_run_with(fake_collectors, plan, body, NULL, &results, &err));
+}
+
+static void unequal_kernels_combine_by_kind(void **state) /* C16 */
+{
+    (void)state;
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    run_fake(two_kernels);
+    KT_F64(mean("mixed", "fake__duration.sum"), 10000);
+    KT_F64(mean("mixed", "fake__bytes.sum"), 10);
+    KT_F64(mean("mixed", "fake__busy.pct"), 18);
+    KT_F64(mean("single", "fake__busy.pct"), 90);
+    kt_key key = {"mixed", "fake__busy.pct", KT_ANY};
+    KT_F64(kt_number(table(), key, "NumKernels"), 2);
+    assert_string_equal(kt_text(table(), key, "Kernel"), "A|B");
+    KT_F64(kt_number(table(), key, "Passes"), 2);
+    /* put together from two passes: its spread says nothing about stability */
+    assert_false(
+        ks_table_valid(table(), kt_row(table(), key), ks_table_find(table(), "StableMeasurement")));
+    assert_true(ks_table_valid(table(),
+                               kt_row(table(), (kt_key){"mixed", "fake__bytes.sum", KT_ANY}),
+                               ks_table_find(table(), "StableMeasurement")));
+}
+
+static void launches_outside_annotations_are_told(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    run_fake(two_kernels);
+    KT_HAS(ks_table_fact(table(), "warnings[]").text,
+           "3 launches were made outside any annotation");
+}
+
+static void launches_come_as_a_table(void **state)
+{
+    (void)state;
+    ks_table *launches = NULL;
+    KT_OK(ks_plan_runs(plan, 2, &err));
+    run_fake(two_kernels);
+    KT_OK(ks_results_launches(results, &launches, &err));
+    assert_int_equal(ks_table_rows(launches), 8);
+    size_t kernel = ks_table_find(launches, "Kernel");
+    size_t annotation = ks_table_find(launches, "Annotation");
+    assert_string_equal(ks_table_text(launches, 5, kernel), "B");
+    assert_string_equal(ks_table_text(launches, 5, annotation), "mixed");
+    assert_null(ks_table_text(launches, 7, annotation));
+    KT_F64(ks_table_number(launches, 7, ks_table_find(launches, "Order")), 3);
+    KT_F64(ks_table_number(launches, 7, ks_table_find(launches, "Run")), 1);
+    KT_F64(ks_table_number(launches, 0, ks_table_find(launches, "BlockX")), 32);
+    ks_table_free(launches);
+}
+
+static void *launch_25(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 25; i++) {
+        fake_launch("worker kernel", 1, 1, 1);
+    }
+    return NULL;
+}
+
+static ks_status launch_from_threads(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    pthread_t threads[4];
+    KS_ANNOTATE("workers") {
+        for (int i = 0; i < 4; i++) {
+            pthread_create(&threads[i], NULL, launch_25, NULL);
+        }
+        for (int i = 0; i < 4; i++) {
+            pthread_join(threads[i], NULL);
+        }
+    }
+    return KS_OK;
+}
+
+static void launches_of_worker_threads_are_each_counted_once(void **state) /* C07 in kind */
+{
+    (void)state;
+    KT_OK(ks_plan_runs(plan, 5, &err));
+    run_fake(launch_from_threads);
+    kt_key key = {"workers", "fake__bytes.sum", KT_ANY};
+    KT_F64(mean("workers", "fake__bytes.sum"), 100);
+    KT_F64(kt_number(table(), key, "StdDev"), 0);
+    KT_F64(kt_number(table(), key, "NumKernels"), 100);
+}
+
+static ks_status as_many_as_n(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("a") {
+        for (int64_t i = 0; i < ks_call_i64(call, "n"); i++) {
+            fake_launch("k", 1, 1, 1);
+        }
+    }
+    if (ks_call_i64(call, "n") == 2) {
+        KS_ANNOTATE("only for 2") {
+            fake_launch("other", 7, 7, 7);
+        }
+    }
+    return KS_OK;
+}
+
+static void launch_counts_may_differ_between_configs(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "n=1,2,5", &err));
+    run_fake(as_many_as_n);
+    for (int64_t n = 1; n <= 5; n = n == 1 ? 2 : n + 3) {
+        KT_F64(kt_number(table(), (kt_key){"a", "fake__bytes.sum", n}, "AvgValue"), (double)n);
+    }
+    /* an annotation of one config has a row there, and none elsewhere */
+    KT_F64(kt_number(table(), (kt_key){"only for 2", "fake__bytes.sum", 2}, "AvgValue"), 7);
+    size_t rows = 0;
+    for (size_t row = 0; row < ks_table_rows(table()); row++) {
+        rows += strcmp(ks_table_text(table(), row, 0), "only for 2") == 0;
+    }
+    assert_int_equal(rows, 3); /* its three metrics */
+}
+
+static void lost_launches_are_measured_once_more(void **state)
+{
+    (void)state;
+    fake.script.lose_every = 2;
+    fake.script.lose_until = 1; /* only the first time */
+    run_fake(two_kernels);
+    assert_int_equal(fake.drains, 2);
+    KT_F64(mean("mixed", "fake__bytes.sum"), 10);
+}
+
+static void launches_that_stay_lost_are_an_error(void **state) /* C18 in kind */
+{
+    (void)state;
+    fake.script.lose_every = 4;
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
+    KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
+             "config 1 of 1: 9 of 12 launches were captured: the values would be too small");
+    assert_int_equal(fake.drains, 2);
+    assert_int_equal(ks_table_rows(table()), 0);
+    assert_false(ks_results_complete(results));
+}
+
+static void more_launches_than_were_seen_are_an_error(void **state)
+{
+    (void)state;
+    fake.script.invent = 1;
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
+    KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
+             "13 of 12 launches were captured: work that kernels launched themselves");
+}
+
+static void passes_in_another_order_are_measured_once_more(void **state)
+{
+    (void)state;
+    fake.script.reorder_pass = 2;
+    fake.script.reorder_until = 1;
+    run_fake(two_kernels);
+    assert_int_equal(fake.drains, 2);
+    KT_F64(mean("mixed", "fake__busy.pct"), 18);
+}
+
+static void passes_that_stay_different_fail_naming_what_differs(void **state)
+{
+    (void)state;
+    fake.script.reorder_pass = 3;
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
+    KT_FAILS(
+        ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
+        "launch 1 of run 1 is A grid (1, 1, 1), block (32, 1, 1), stream 0x7 in pass 1, but B");
+}
+
+static void a_spoilt_config_is_marked_when_tolerant(void **state)
+{
+    (void)state;
+    fake.script.lose_every = 4;
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    KT_OK(ks_plan_runs(plan, 2, &err));
+    run_fake(two_kernels);
+    kt_key key = {"mixed", "fake__bytes.sum", KT_ANY};
+    assert_false(ks_table_valid(table(), kt_row(table(), key), ks_table_find(table(), "AvgValue")));
+    KT_HAS(kt_text(table(), key, "Failure"), "all 2 runs failed: 18 of 24 launches were captured");
+    assert_true(ks_results_complete(results));
+    assert_int_equal(ks_results_succeeded(results), 0);
+}
+
+static void refusing_to_combine_names_the_kernels(void **state) /* C01 */
+{
+    (void)state;
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
+    KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
+    KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
+             "annotation 'mixed' launched 2 kernels in one run (A, B), and the plan refuses");
+}
+
+static ks_status enter_twice(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    for (int i = 0; i < 2; i++) {
+        KS_ANNOTATE("twice") {
+        }
+    }
+    return KS_OK;
+}
+
+static void refusing_to_combine_counts_visits_too(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
+    KT_FAILS(ks_run(plan, enter_twice, NULL, &results, &err), KS_ESTATE,
+             "'twice' was entered 2 times in one run, and the plan refuses");
+}
+
+static ks_status add_up(double sum, double next, double *out, void *user, ks_error *e)
+{
+    (void)user;
+    (void)e;
+    *out = sum + next;
+    return KS_OK;
+}
+
+static void adding_percentages_is_done_with_a_warning(void **state) /* C16 */
+{
+    (void)state;
+    KT_OK(ks_plan_combine_fn(plan, add_up, NULL, &err));
+    run_fake(two_kernels);
+    kt_key key = {"mixed", "fake__busy.pct", KT_ANY};
+    KT_F64(mean("mixed", "fake__busy.pct"), 100);
+    KT_HAS(kt_text(table(), key, "Warnings"), "fake__busy.pct is in %");
+    assert_null(kt_text(table(), (kt_key){"mixed", "fake__bytes.sum", KT_ANY}, "Warnings"));
+    assert_null(kt_text(table(), (kt_key){"single", "fake__busy.pct", KT_ANY}, "Warnings"));
+}
+
+/* ---- failures ---------------------------------------------------------------------------------
+ */
+
+static ks_status boom_at_3(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    KS_ANNOTATE("a") {
+        fake_launch("k", 1, 1, 1);
+        if (ks_call_i64(call, "n") == 3 && !ks_call_is_warmup(call)) {
+            return ks_fail(e, KS_ENOTFOUND, "user", 77, "boom");
+        }
+    }
+    KS_ANNOTATE("b") {
+    }
+    return KS_OK;
+}
+
+static void a_strict_run_stops_and_keeps_what_is_finished(void **state) /* C05 */
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "n=1..5", &err));
+    KT_OK(ks_plan_runs(plan, 2, &err));
+    assert_int_equal(ks_run(plan, boom_at_3, NULL, &results, &err), KS_ENOTFOUND);
+    assert_string_equal(err.message, "config 3 of 5 (n=3): run 1: boom");
+    assert_string_equal(err.origin, "user");
+    assert_int_equal(err.native, 77);
+    assert_false(ks_results_complete(results));
+    assert_int_equal(ks_results_finished(results), 2);
+    assert_int_equal(ks_table_rows(table()), 4);
+    ks_error_clear(&err);
+    /* the next run knows nothing of it */
+    ks_plan *next = NULL;
+    ks_results *good = NULL;
+    KT_OK(ks_plan_new(&next, &err));
+    KT_OK(ks_plan_axis_spec(next, "n=1", &err));
+    KT_OK(ks_run(next, boom_at_3, NULL, &good, &err));
+    assert_int_equal(ks_table_rows(ks_results_table(good)), 2);
+    ks_results_free(good);
+    ks_plan_free(next);
+}
+
+static void a_tolerant_run_marks_what_failed(void **state) /* C05 */
+{
+    (void)state;
+    const char *wall = "cpu__time_duration.sum";
+    KT_OK(ks_plan_axis_spec(plan, "n=1..5", &err));
+    KT_OK(ks_plan_runs(plan, 2, &err));
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    KT_OK(ks_run(plan, boom_at_3, NULL, &results, &err));
+    assert_int_equal(ks_table_rows(table()), 10);
+    for (int64_t n = 1; n <= 5; n++) {
+        kt_key a = {"a", wall, n};
+        KT_F64(kt_number(table(), a, "NumRuns"), n == 3 ? 0 : 2);
+        KT_F64(kt_number(table(), a, "NumFailed"), n == 3 ? 2 : 0);
+        assert_int_equal(isnan(kt_number(table(), a, "AvgValue")), n == 3);
+    }
+    KT_HAS(kt_text(table(), (kt_key){"a", wall, 3}, "Failure"), "all 2 runs failed: boom");
+    /* an annotation that it never came to is there too, with the reason */
+    KT_HAS(kt_text(table(), (kt_key){"b", wall, 3}, "Failure"), "boom");
+    assert_null(kt_text(table(), (kt_key){"b", wall, 2}, "Failure"));
+    assert_int_equal(ks_results_succeeded(results), 4);
+    assert_true(ks_results_complete(results));
+}
+
+static ks_status boom_in_pass_2(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    KS_ANNOTATE("a") {
+        fake_launch("k", 1, 1, 1);
+    }
+    bool fails = ks_call_pass(call) == 1 && ks_call_run(call) == 1;
+    return fails ? ks_fail(e, KS_EBODY, "user", 0, "late boom") : KS_OK;
+}
+
+static void a_call_that_fails_is_aborted_and_spoils_its_run_alone(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    KT_OK(ks_plan_metric(plan, "cpu__time_duration.sum", &err));
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
+    KT_OK(ks_run_with(both, plan, boom_in_pass_2, NULL, &results, &err));
+    assert_int_equal(fake.aborts, 1);
+    /* the clock's pass was good */
+    KT_F64(kt_number(table(), (kt_key){"a", "cpu__time_duration.sum", KT_ANY}, "NumRuns"), 3);
+    kt_key bytes = {"a", "fake__bytes.sum", KT_ANY};
+    KT_F64(kt_number(table(), bytes, "NumRuns"), 2);
+    KT_F64(kt_number(table(), bytes, "AvgValue"), 1);
+    KT_HAS(kt_text(table(), bytes, "Failure"), "1 of 3 runs failed: late boom");
+}
+
+static ks_status mark_failed(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    ks_token token = KS_TOKEN_INIT;
+    ks_status status = ks_annotate_begin("a", &token, e);
+    if (status != KS_OK) {
+        return status;
+    }
+    status = ks_call_run(call) == 1 ? ks_annotate_fail(token, "no memory", e)
+                                    : ks_annotate_end(token, e);
+    KS_ANNOTATE("b") {
+    }
+    return status;
+}
+
+static void an_annotation_that_failed_leaves_the_others_alone(void **state)
+{
+    (void)state;
+    const char *wall = "cpu__time_duration.sum";
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    KT_OK(ks_run(plan, mark_failed, NULL, &results, &err));
+    KT_F64(kt_number(table(), (kt_key){"a", wall, KT_ANY}, "NumRuns"), 2);
+    KT_HAS(kt_text(table(), (kt_key){"a", wall, KT_ANY}, "Failure"),
+           "1 of 3 runs failed: no memory");
+    KT_F64(kt_number(table(), (kt_key){"b", wall, KT_ANY}, "NumRuns"), 3);
+}
+
+static ks_status always_fails(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    return KS_EIO; /* without a message */
+}
+
+static void when_all_fail_there_is_a_row_that_says_so(void **state) /* C24 */
+{
+    (void)state;
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    KT_OK(ks_plan_axis_spec(plan, "n=1,2", &err));
+    KT_OK(ks_run(plan, always_fails, NULL, &results, &err));
+    assert_int_equal(ks_table_rows(table()), 2);
+    kt_key key = {NULL, "cpu__time_duration.sum", 2};
+    KT_F64(kt_number(table(), key, "NumRuns"), 0);
+    KT_F64(kt_number(table(), key, "AvgValue"), NAN);
+    KT_F64(kt_number(table(), key, "Median"), NAN);
+    KT_HAS(kt_text(table(), key, "Failure"), "input or output failed");
+    assert_int_equal(ks_results_succeeded(results), 0);
+    KT_OK(ks_plan_tolerant(plan, false, &err));
+    ks_results_free(results);
+    KT_FAILS(ks_run(plan, always_fails, NULL, &results, &err), KS_EIO, "warm-up call 1");
+}
+
+static ks_status annotates_nothing(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    return KS_OK;
+}
+
+static void a_body_without_annotations_is_an_error(void **state) /* C02 in kind */
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "n=7", &err));
+    KT_FAILS(ks_run(plan, annotates_nothing, NULL, &results, &err), KS_ESTATE,
+             "config 1 of 1 (n=7): run 1: the body entered no annotation");
+}
+
+static ks_status asks_for_nonsense(const ks_call *call, void *user, ks_error *e)
+{
+    (void)e;
+    KS_ANNOTATE("a") {
+        if (user == NULL) {
+            assert_int_equal(ks_call_i64(call, "m"), 0);
+        } else {
+            assert_null(ks_call_text(call, "n"));
+        }
+    }
+    return KS_OK;
+}
+
+static void a_parameter_asked_for_in_vain_fails_the_call(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    KT_FAILS(ks_run(plan, asks_for_nonsense, NULL, &results, &err), KS_ENOTFOUND,
+             "parameter 'm', which the plan does not have");
+    ks_results_free(results);
+    KT_FAILS(ks_run(plan, asks_for_nonsense, plan, &results, &err), KS_EINVAL,
+             "parameter 'n' as a text, but its value is a whole number");
+}
+
+static ks_status leaves_open(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    ks_token token = KS_TOKEN_INIT;
+    return ks_annotate_begin("left open", &token, e);
+}
+
+static void an_annotation_left_open_fails_the_call(void **state) /* C04 d */
+{
+    (void)state;
+    KT_FAILS(ks_run(plan, leaves_open, NULL, &results, &err), KS_ESTATE,
+             "'left open' was still open");
+}
+
+static void what_a_collector_fails_at_comes_back(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
+    for (int fault = FAKE_FAIL_OPEN; fault <= FAKE_FAIL_DRAIN; fault++) {
+        char text[64];
+        fake_reset((fake_script){.fault = (enum fake_fault)fault});
+        snprintf(text, sizeof text, "the fake device broke at step %d", fault);
+        KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_EVENDOR,
+                 text);
+        assert_int_equal(fake.opened, fake.closed);
+        assert_int_equal(results != NULL, fault != FAKE_FAIL_OPEN);
+        ks_results_free(results);
+        results = NULL;
+    }
+    fake_reset((fake_script){0});
+    KT_OK(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err));
+    KT_F64(mean("mixed", "fake__bytes.sum"), 10);
+}
+
+/* ---- before the run ---------------------------------------------------------------------------
+ */
+
+static ks_status must_not_run(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    fail_msg("the body was called");
+    return KS_OK;
+}
+
+static void a_refused_plan_calls_nothing(void **state)
+{
+    (void)state;
+    KT_FAILS(ks_run(plan, NULL, NULL, &results, &err), KS_EINVAL, "no body");
+    KT_FAILS(ks_run(NULL, must_not_run, NULL, &results, &err), KS_EINVAL, "no plan");
+    KT_OK(ks_plan_param(plan, "n", &err));
+    KT_FAILS(ks_run(plan, must_not_run, NULL, &results, &err), KS_EINVAL, "no configs");
+    assert_null(results);
+    ks_error before = KS_ERROR_INIT;
+    ks_fail(&before, KS_EINVAL, "plan", 0, "an earlier mistake");
+    assert_int_equal(ks_run(plan, must_not_run, NULL, &results, &before), KS_EINVAL);
+    assert_string_equal(before.message, "an earlier mistake");
+}
+
+/* ---- one run at a time, forks, cancelling -----------------------------------------------------
+ */
+
+static ks_status run_within(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)e;
+    ks_error inner = KS_ERROR_INIT;
+    ks_results *none = NULL;
+    KS_ANNOTATE("a") {
+        assert_int_equal(ks_run(user, must_not_run, NULL, &none, &inner), KS_EBUSY);
+        KT_HAS(inner.message, "another run is active");
+        assert_null(none);
+    }
+    return KS_OK;
+}
+
+static void runs_do_not_nest(void **state)
+{
+    (void)state;
+    ks_plan *inner = NULL;
+    KT_OK(ks_plan_new(&inner, &err));
+    KT_OK(ks_run(plan, run_within, inner, &results, &err));
+    assert_int_equal(ks_table_rows(table()), 1);
+    ks_plan_free(inner);
+}
+
+static atomic_int busy_count;
+
+static void *run_in_thread(void *arg)
+{
+    (void)arg;
+    ks_error told = KS_ERROR_INIT;
+    ks_plan *own = NULL;
+    seen s = {0};
+    for (int i = 0; i < 20; i++) {
+        ks_results *r = NULL;
+        ks_error_clear(&told);
+        ks_plan_new(&own, &told);
+        ks_status status = ks_run(own, note_call, &s, &r, &told);
+        if (status == KS_EBUSY) {
+            atomic_fetch_add(&busy_count, 1);
+        } else {
+            assert_int_equal(status, KS_OK);
+            assert_int_equal(ks_table_rows(ks_results_table(r)), 1);
+        }
+        s.calls[0] = '\0';
+        ks_results_free(r);
+        ks_plan_free(own);
+    }
+    return NULL;
+}
+
+static void two_threads_that_run_are_served_or_refused(void **state) /* C07 */
+{
+    (void)state;
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&threads[i], NULL, run_in_thread, NULL);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_true(atomic_load(&busy_count) < 40);
+}
+
+static ks_status fork_a_child(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)e;
+    int *status = user;
+    KS_ANNOTATE("parent") {
+        pid_t child = fork();
+        if (child == 0) {
+            ks_error told = KS_ERROR_INIT;
+            ks_plan *own = NULL;
+            ks_results *none = NULL;
+            KS_ANNOTATE("child") {
+            }
+            ks_plan_new(&own, &told);
+            ks_status refused = ks_run(own, must_not_run, NULL, &none, &told);
+            _exit(refused == KS_ESTATE && strstr(told.message, "forked inside a run") ? 0 : 1);
+        }
+        waitpid(child, status, 0);
+    }
+    return KS_OK;
+}
+
+static void a_child_forked_by_the_body_is_inert(void **state)
+{
+    (void)state;
+    int status = 1;
+    KT_OK(ks_run(plan, fork_a_child, &status, &results, &err));
+    assert_int_equal(status, 0);
+    assert_int_equal(ks_table_rows(table()), 1);
+    assert_string_equal(ks_table_text(table(), 0, 0), "parent");
+}
+
+static ks_status return_in_child(const ks_call *call, void *user, ks_error *e)
+{
+    (void)e;
+    pid_t *child = user;
+    KS_ANNOTATE("a") {
+        if (!ks_call_is_warmup(call)) {
+            *child = fork();
+        }
+    }
+    return KS_OK;
+}
+
+static void a_body_that_returns_in_a_child_ends_the_run_there(void **state)
+{
+    (void)state;
+    pid_t child = -1;
+    ks_status status = ks_run(plan, return_in_child, &child, &results, &err);
+    if (child == 0) {
+        _exit(status == KS_ESTATE && strstr(err.message, "child that it had forked") ? 0 : 1);
+    }
+    KT_OK(status);
+    int exit_status = 1;
+    waitpid(child, &exit_status, 0);
+    assert_int_equal(exit_status, 0);
+}
+
+static ks_status cancel_at_3(const ks_call *call, void *user, ks_error *e)
+{
+    (void)e;
+    KS_ANNOTATE("a") {
+        if (ks_call_i64(call, "n") == 3) {
+            ks_plan_cancel(user);
+            assert_true(ks_call_cancelled(call));
+        }
+    }
+    return KS_OK;
+}
+
+static void cancelling_keeps_finished_configs(void **state) /* C28 in kind */
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "n=1..5", &err));
+    KT_FAILS(ks_run(plan, cancel_at_3, plan, &results, &err), KS_ECANCELED,
+             "cancelled after 2 of 5 configs");
+    assert_int_equal(ks_results_finished(results), 2);
+    assert_false(ks_table_fact(table(), "complete").as.boolean);
+    ks_results_free(results);
+    ks_plan_cancel(plan); /* before the next run: it ends before its first call */
+    KT_FAILS(ks_run(plan, must_not_run, plan, &results, &err), KS_ECANCELED, "after 0 of 5");
+    ks_results_free(results);
+    KT_FAILS(ks_run(plan, cancel_at_3, plan, &results, &err), KS_ECANCELED, "after 2 of 5");
+}
+
+/* ---- info collectors --------------------------------------------------------------------------
+ */
+
+typedef struct counts {
+    atomic_int calls[4];
+    ks_info_scope scope;
+} counts;
+
+static ks_status count_info(const ks_call *call, const char *annotation, ks_value *out, void *user,
+                            ks_error *e)
+{
+    counts *c = user;
+    (void)e;
+    assert_int_equal(call == NULL, c->scope == KS_SCOPE_ONCE);
+    assert_int_equal(annotation != NULL, c->scope == KS_SCOPE_ANNOTATION);
+    KS_ANNOTATE("inside an info collector") { /* inert */
+    }
+    *out = ks_i64(atomic_fetch_add(&c->calls[c->scope], 1) + 1);
+    return KS_OK;
+}
+
+static ks_status two_annotations(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("a") {
+        fake_launch("k", 1, 1, 1);
+    }
+    KS_ANNOTATE("b") {
+        fake_launch("k", 1, 1, 1);
+    }
+    return KS_OK;
+}
+
+static void info_collectors_are_called_in_their_scopes(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"once", "config", "run", "annotation"};
+    counts c[4] = {0};
+    for (int i = 0; i < 4; i++) {
+        c[i].scope = (ks_info_scope)i;
+        KT_OK(ks_plan_info(plan, names[i], c[i].scope, count_info, &c[i], &err));
+    }
+    KT_OK(ks_plan_axis_spec(plan, "n=1,2", &err));
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    KT_OK(ks_plan_warmup(plan, 2, &err));
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err)); /* three passes */
+    KT_OK(ks_run_with(both, plan, two_annotations, NULL, &results, &err));
+    assert_int_equal(atomic_load(&c[0].calls[0]), 1);
+    assert_int_equal(atomic_load(&c[1].calls[1]), 2);
+    assert_int_equal(atomic_load(&c[2].calls[2]), 6);
+    assert_int_equal(atomic_load(&c[3].calls[3]), 12);
+    /* values 1 3 5 for a and 2 4 6 for b in the first config, 7 9 11 and 8 10 12 in the second */
+    kt_key a1 = {"a", "fake__bytes.sum", 1};
+    kt_key b2 = {"b", "fake__bytes.sum", 2};
+    KT_F64(kt_number(table(), a1, "annotation_Min"), 1);
+    KT_F64(kt_number(table(), a1, "annotation_Max"), 5);
+    KT_F64(kt_number(table(), a1, "annotation_Avg"), 3);
+    KT_F64(kt_number(table(), a1, "annotation_Std"), 2);
+    KT_F64(kt_number(table(), b2, "annotation_Avg"), 10);
+    KT_F64(kt_number(table(), b2, "run_Avg"), 5);
+    KT_F64(kt_number(table(), b2, "config_Avg"), 2);
+    KT_F64(kt_number(table(), b2, "config_Std"), 0); /* once per run, as nsight-python counts it */
+    KT_F64(kt_number(table(), b2, "once"), 1);
+    assert_int_equal(ks_table_rows(table()), 4); /* no row for the annotation in the callback */
+}
+
+static ks_status text_or_failure(const ks_call *call, const char *annotation, ks_value *out,
+                                 void *user, ks_error *e)
+{
+    (void)annotation;
+    (void)user;
+    if (ks_call_i64(call, "n") == 2) {
+        return ks_fail(e, KS_EBODY, "user", 0, "sensor gone");
+    }
+    static char text[32];
+    snprintf(text, sizeof text, "n is %d", (int)ks_call_i64(call, "n"));
+    *out = ks_text(text); /* the next call overwrites it */
+    return KS_OK;
+}
+
+static void info_texts_come_as_they_are_and_failures_as_missing(void **state)
+{
+    (void)state;
+    seen s = {0};
+    KT_OK(ks_plan_axis_spec(plan, "n=1,2,3", &err));
+    KT_OK(ks_plan_runs(plan, 2, &err));
+    KT_OK(ks_plan_info(plan, "note", KS_SCOPE_CONFIG, text_or_failure, NULL, &err));
+    KT_OK(ks_run(plan, note_call, &s, &results, &err));
+    kt_key key = {"a", "cpu__time_duration.sum", 3};
+    assert_string_equal(kt_text(table(), key, "note"), "n is 3");
+    key.n = 2;
+    assert_null(kt_text(table(), key, "note"));
+    KT_HAS(ks_table_fact(table(), "warnings[]").text,
+           "info collector 'note' (config scope) failed: sensor gone");
+    assert_int_equal(ks_table_find(table(), "note_Avg"), ks_table_columns(table()));
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, start, stop)
+    const struct CMUnitTest tests[] = {
+        T(a_collector_with_the_clock_beside_it_has_its_own_passes),
+        T(collectors_that_disturb_nobody_share_passes),
+        T(rows_keep_the_order_of_the_plan_in_a_shuffle),
+        T(a_plan_can_be_run_again),
+        T(unequal_kernels_combine_by_kind),
+        T(launches_outside_annotations_are_told),
+        T(launches_come_as_a_table),
+        T(launches_of_worker_threads_are_each_counted_once),
+        T(launch_counts_may_differ_between_configs),
+        T(lost_launches_are_measured_once_more),
+        T(launches_that_stay_lost_are_an_error),
+        T(more_launches_than_were_seen_are_an_error),
+        T(passes_in_another_order_are_measured_once_more),
+        T(passes_that_stay_different_fail_naming_what_differs),
+        T(a_spoilt_config_is_marked_when_tolerant),
+        T(refusing_to_combine_names_the_kernels),
+        T(refusing_to_combine_counts_visits_too),
+        T(adding_percentages_is_done_with_a_warning),
+        T(a_strict_run_stops_and_keeps_what_is_finished),
+        T(a_tolerant_run_marks_what_failed),
+        T(a_call_that_fails_is_aborted_and_spoils_its_run_alone),
+        T(an_annotation_that_failed_leaves_the_others_alone),
+        T(when_all_fail_there_is_a_row_that_says_so),
+        T(a_body_without_annotations_is_an_error),
+        T(a_parameter_asked_for_in_vain_fails_the_call),
+        T(an_annotation_left_open_fails_the_call),
+        T(what_a_collector_fails_at_comes_back),
+        T(a_refused_plan_calls_nothing),
+        T(runs_do_not_nest),
+        T(two_threads_that_run_are_served_or_refused),
+        T(a_child_forked_by_the_body_is_inert),
+        T(a_body_that_returns_in_a_child_ends_the_run_there),
+        T(cancelling_keeps_finished_configs),
+        T(info_collectors_are_called_in_their_scopes),
+        T(info_texts_come_as_they_are_and_failures_as_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
