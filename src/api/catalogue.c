@@ -93,31 +93,19 @@ static bool measurable(const ks_metric_entry *entry, ks_target target)
     return entry->reason == NULL && (entry->targets & (unsigned)target) != 0;
 }
 
-static ks_status choose_pattern(const ks_catalogue *c, const char *pattern, ks_target target,
-                                ks_choice *out, bool *found, ks_error *err)
+static bool matches(const ks_metric_entry *entry, const char *pattern, ks_target target)
 {
-    *found = false;
-    for (size_t i = 0; i < c->count; i++) {
-        if (ks_match(pattern, c->entries[i].entry.name) &&
-            measurable(&c->entries[i].entry, target)) {
-            *found = true;
-            KS_TRY(choose(out, i, err));
-        }
-    }
-    return KS_OK;
+    return ks_match(pattern, entry->name) && measurable(entry, target);
 }
 
-void ks_catalogue_hint(const ks_catalogue *catalogue, const char *name, ks_buf *to)
+/* Whether a name stands for anything: an entry, a pattern with a match, a metric of GPUs. */
+static bool is_known(const ks_catalogue *c, const char *name, ks_target target)
 {
-    ks_near near;
-    ks_near_init(&near, name);
-    for (size_t i = 0; i < catalogue->count; i++) {
-        ks_near_offer(&near, catalogue->entries[i].entry.name);
+    bool known = find(c, name) < c->count || ks_is_gpu_metric(name);
+    for (size_t i = 0; i < c->count && !known && ks_is_pattern(name); i++) {
+        known = matches(&c->entries[i].entry, name, target);
     }
-    for (size_t i = 0; i < near.count; i++) {
-        const char *joint = i == 0 ? "did you mean " : i + 1 == near.count ? " or " : ", ";
-        ks_buf_addf(to, "%s%s", joint, near.names[i]);
-    }
+    return known;
 }
 
 /* What a name asks for that is no entry: a GPU metric, or a mistake. */
@@ -134,6 +122,33 @@ static ks_status fail_gpu(const char *name, ks_target target, ks_error *err)
                    "metric %s is a GPU hardware metric, and this build has no collector for those; "
                    "`kernsight metrics` lists what it has",
                    name);
+}
+
+/* A pattern that is_known(): if it matches nothing, it is one of GPU metrics. */
+static ks_status choose_pattern(const ks_catalogue *c, const char *pattern, ks_target target,
+                                ks_choice *out, ks_error *err)
+{
+    bool found = false;
+    for (size_t i = 0; i < c->count; i++) {
+        if (matches(&c->entries[i].entry, pattern, target)) {
+            found = true;
+            KS_TRY(choose(out, i, err));
+        }
+    }
+    return found ? KS_OK : fail_gpu(pattern, target, err);
+}
+
+void ks_catalogue_hint(const ks_catalogue *catalogue, const char *name, ks_buf *to)
+{
+    ks_near near;
+    ks_near_init(&near, name);
+    for (size_t i = 0; i < catalogue->count; i++) {
+        ks_near_offer(&near, catalogue->entries[i].entry.name);
+    }
+    for (size_t i = 0; i < near.count; i++) {
+        const char *joint = i == 0 ? "did you mean " : i + 1 == near.count ? " or " : ", ";
+        ks_buf_addf(to, "%s%s", joint, near.names[i]);
+    }
 }
 
 static ks_status fail_target(const char *name, ks_target target, ks_error *err)
@@ -158,13 +173,7 @@ static ks_status check_known(const ks_catalogue *c, const ks_plan *plan, ks_targ
     size_t count = 0;
     for (size_t i = 0; i < plan->metrics.count; i++) {
         const char *name = plan->metrics.texts[i];
-        bool found = find(c, name) < c->count || ks_is_gpu_metric(name);
-        ks_choice matches = {0};
-        if (!found && ks_is_pattern(name)) {
-            choose_pattern(c, name, target, &matches, &found, NULL);
-            ks_free(matches.entries);
-        }
-        if (found) {
+        if (is_known(c, name, target)) {
             continue;
         }
         ks_buf_addf(&unknown, "%s%s", count++ > 0 ? ", " : "", name);
@@ -193,11 +202,8 @@ static ks_status choose_name(const ks_catalogue *c, const char *name, ks_target 
 {
     size_t at = find(c, name);
     if (at == c->count) {
-        bool found = false;
-        if (ks_is_pattern(name)) {
-            KS_TRY(choose_pattern(c, name, target, out, &found, err));
-        }
-        return found ? KS_OK : fail_gpu(name, target, err);
+        return ks_is_pattern(name) ? choose_pattern(c, name, target, out, err)
+                                   : fail_gpu(name, target, err);
     }
     const ks_metric_entry *entry = &c->entries[at].entry;
     if ((entry->targets & (unsigned)target) == 0) {

@@ -112,7 +112,14 @@ bool ks_grow(void **array, size_t *capacity, size_t need, size_t size)
     return true;
 }
 
+static const char ORIGIN[] = "alloc";
+
 ks_status ks_enomem(ks_error *err)
 {
-    return ks_fail(err, KS_ENOMEM, "alloc", 0, "out of memory");
+    return ks_fail(err, KS_ENOMEM, ORIGIN, 0, "out of memory");
+}
+
+bool ks_is_enomem(const ks_error *err)
+{
+    return err->code == KS_ENOMEM && strcmp(err->origin, ORIGIN) == 0;
 }

@@ -27,4 +27,7 @@ bool ks_grow(void **array, size_t *capacity, size_t need, size_t size);
 
 ks_status ks_enomem(ks_error *err);
 
+/** Whether a failure is ks_enomem()'s: this library found no memory, not the user's code. */
+bool ks_is_enomem(const ks_error *err);
+
 #endif

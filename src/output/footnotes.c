@@ -74,31 +74,37 @@ void ks_print_wrapped(FILE *to, const char *text, size_t width, size_t indent)
     fputc('\n', to);
 }
 
-static void print_note(FILE *to, const char *mark, const char *text, size_t width)
+static ks_status print_note(FILE *to, const char *mark, const char *text, size_t width,
+                            ks_error *err)
 {
     ks_buf line;
     ks_buf_init(&line, 1u << 20);
     ks_buf_addf(&line, "%s  ", mark);
     ks_text_escape(&line, text);
-    if (ks_buf_status(&line, NULL) == KS_OK) {
+    ks_status status = ks_buf_status(&line, err);
+    if (status == KS_OK) {
         ks_print_wrapped(to, ks_buf_text(&line), width, 3);
     }
     ks_buf_fini(&line);
+    return status;
 }
 
-void ks_footnotes_print(const ks_footnotes *notes, FILE *to, size_t width)
+ks_status ks_footnotes_print(const ks_footnotes *notes, FILE *to, size_t width, ks_error *err)
 {
     if (notes->unstable) {
-        print_note(to, "~", "not stable: the standard deviation is 2 % of the mean or more", width);
+        KS_TRY(print_note(to, "~", "not stable: the standard deviation is 2 % of the mean or more",
+                          width, err));
     }
     if (notes->outliers) {
-        print_note(to, "*", "outliers among the runs; they count in the mean", width);
+        KS_TRY(print_note(to, "*", "outliers among the runs; they count in the mean", width, err));
     }
     for (ks_text_id id = 1; id <= notes->texts.count && id <= LETTERS; id++) {
         const char mark[] = {(char)('a' + id - 1), '\0'};
-        print_note(to, mark, ks_pool_text(&notes->texts, id), width);
+        KS_TRY(print_note(to, mark, ks_pool_text(&notes->texts, id), width, err));
     }
     if (notes->texts.count > LETTERS) {
-        print_note(to, "+", "more remarks: columns Failure and Warnings of the CSV", width);
+        KS_TRY(print_note(to, "+", "more remarks: columns Failure and Warnings of the CSV", width,
+                          err));
     }
+    return KS_OK;
 }

@@ -22,7 +22,7 @@ ks_status ks_footnotes_mark(ks_footnotes *notes, const ks_table *table, size_t r
                             ks_error *err);
 
 /** Print what the marks mean. @param width  of the terminal; 0: no limit */
-void ks_footnotes_print(const ks_footnotes *notes, FILE *to, size_t width);
+ks_status ks_footnotes_print(const ks_footnotes *notes, FILE *to, size_t width, ks_error *err);
 
 /** Print a text in lines of at most `width` columns (0: one line), those after the first indented.
  */

@@ -110,6 +110,9 @@ static ks_status fill_entry(printer *p, block *b, entry *e, size_t row)
     ks_buf marks;
     ks_buf_init(&marks, 64);
     ks_status status = ks_footnotes_mark(&p->notes, p->table, row, &marks, p->err);
+    if (status == KS_OK) {
+        status = ks_buf_status(&marks, p->err);
+    }
     if (status == KS_OK && marks.length > 0) {
         b->marks = larger(b->marks, marks.length);
         e->marks = ks_buf_take(&marks);
@@ -336,20 +339,26 @@ static ks_status print_section(printer *p, size_t first, size_t *end)
     return status;
 }
 
-/* What holds for the results as a whole. */
-static void print_remarks(const printer *p)
+static ks_status print_remark(const printer *p, const char *text)
 {
-    size_t width = p->options->width;
+    ks_buf line;
+    ks_buf_init(&line, 1u << 20);
+    ks_buf_add(&line, "note: ");
+    ks_text_escape(&line, text);
+    ks_status status = ks_buf_status(&line, p->err);
+    if (status == KS_OK) {
+        ks_print_wrapped(p->to, ks_buf_text(&line), p->options->width, 6);
+    }
+    ks_buf_fini(&line);
+    return status;
+}
+
+/* What holds for the results as a whole. */
+static ks_status print_remarks(const printer *p)
+{
     for (size_t i = 0; ks_table_fact_key(p->table, i) != NULL; i++) {
-        const char *key = ks_table_fact_key(p->table, i);
-        const char *text = ks_table_fact_value(p->table, i).text;
-        if (strcmp(key, "warnings[]") == 0 && text != NULL) {
-            ks_buf line;
-            ks_buf_init(&line, 1u << 20);
-            ks_buf_add(&line, "note: ");
-            ks_text_escape(&line, text);
-            ks_print_wrapped(p->to, ks_buf_text(&line), width, 6);
-            ks_buf_fini(&line);
+        if (strcmp(ks_table_fact_key(p->table, i), "warnings[]") == 0) {
+            KS_TRY(print_remark(p, ks_table_fact_value(p->table, i).text));
         }
     }
     ks_value complete = ks_table_fact(p->table, "complete");
@@ -358,6 +367,7 @@ static void print_remarks(const printer *p)
                 (long long)ks_table_fact(p->table, "finished").as.i64,
                 (long long)ks_table_fact(p->table, "plan.configs").as.i64);
     }
+    return KS_OK;
 }
 
 static ks_status print_all(printer *p)
@@ -377,8 +387,8 @@ static ks_status print_all(printer *p)
     if (p->notes.unstable || p->notes.outliers || p->notes.texts.count > 0) {
         fputc('\n', p->to);
     }
-    ks_footnotes_print(&p->notes, p->to, p->options->width);
-    print_remarks(p);
+    KS_TRY(ks_footnotes_print(&p->notes, p->to, p->options->width, p->err));
+    KS_TRY(print_remarks(p));
     fflush(p->to);
     return ks_stream_status(p->to, "the table", p->err);
 }

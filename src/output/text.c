@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/pool.h"
 #include "base/str.h"
 
 static bool is_ascii(const char *text)
@@ -107,102 +108,111 @@ static char *shorten(const char *text, size_t width, size_t head, const char *ma
     return ks_buf_take(&out);
 }
 
-/* Try one split between start and end for all texts. */
-static ks_status try_split(char *const *texts, size_t n, size_t width, size_t head,
-                           const char *mark, char **out, ks_error *err)
+/* Different texts, and their shortened forms. */
+typedef struct eliding {
+    const ks_pool *texts;
+    size_t width;
+    const char *mark;
+    char **shown; /* by id - 1 */
+    ks_error *err;
+} eliding;
+
+static void forget_shown(eliding *e)
 {
-    for (size_t i = 0; i < n; i++) {
-        bool fits = ks_text_width(texts[i]) <= width;
-        out[i] = fits ? ks_strdup(texts[i]) : shorten(texts[i], width, head, mark, 0);
-        if (out[i] == NULL) {
-            return ks_enomem(err);
+    for (size_t i = 0; i < e->texts->count; i++) {
+        ks_free(e->shown[i]);
+        e->shown[i] = NULL;
+    }
+}
+
+/* Shorten all that are too wide, with `head` columns of their start, or numbered at their end. */
+static ks_status shorten_all(eliding *e, size_t head, bool numbered)
+{
+    size_t number = 0;
+    forget_shown(e);
+    for (size_t i = 0; i < e->texts->count; i++) {
+        const char *text = e->texts->texts[i];
+        bool fits = ks_text_width(text) <= e->width;
+        number += !fits;
+        e->shown[i] =
+            fits ? ks_strdup(text) : shorten(text, e->width, head, e->mark, numbered ? number : 0);
+        if (e->shown[i] == NULL) {
+            return ks_enomem(e->err);
         }
     }
     return KS_OK;
 }
 
-/* Whether texts that differ became the same. */
-static bool collide(char *const *texts, char *const *out, size_t n)
+/* Whether texts that differ are still told apart. */
+static ks_status check_apart(const eliding *e, bool *apart)
 {
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(out[i], out[j]) == 0 && strcmp(texts[i], texts[j]) != 0) {
-                return true;
-            }
-        }
+    ks_pool seen;
+    ks_pool_init(&seen);
+    ks_status status = KS_OK;
+    for (size_t i = 0; i < e->texts->count && status == KS_OK; i++) {
+        ks_text_id id = 0;
+        status = ks_pool_add(&seen, e->shown[i], &id, e->err);
     }
-    return false;
+    *apart = seen.count == e->texts->count;
+    ks_pool_fini(&seen);
+    return status;
 }
 
-static void free_texts(char **texts, size_t n)
+/* The even split reads best: go out from there until all are told apart, else number them. */
+static ks_status find_split(eliding *e)
+{
+    size_t mark = ks_text_width(e->mark);
+    size_t room = e->width > mark ? e->width - mark : 0;
+    size_t half = (room + 1) / 2;
+    for (size_t step = 0; step <= 2 * half; step++) {
+        size_t head = step % 2 == 0 ? half - step / 2 : half + (step + 1) / 2;
+        bool apart = false;
+        KS_TRY(shorten_all(e, head < room ? head : room, false));
+        KS_TRY(check_apart(e, &apart));
+        if (apart) {
+            return KS_OK;
+        }
+    }
+    return shorten_all(e, half, true);
+}
+
+static ks_status replace(char **texts, size_t n, eliding *e)
 {
     for (size_t i = 0; i < n; i++) {
+        char *copy = ks_strdup(e->shown[ks_pool_find(e->texts, texts[i]) - 1]);
+        if (copy == NULL) {
+            return ks_enomem(e->err);
+        }
         ks_free(texts[i]);
-        texts[i] = NULL;
-    }
-}
-
-/* Where no split keeps them apart: number those that look the same. */
-static ks_status number_texts(char *const *texts, size_t n, size_t width, size_t head,
-                              const char *mark, char **out, ks_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t number = 0; /* different texts before this one that look like it */
-        size_t twin = n;
-        for (size_t j = 0; j < i; j++) {
-            twin = twin == n && strcmp(texts[j], texts[i]) == 0 ? j : twin;
-        }
-        if (twin < n) {
-            ks_free(out[i]);
-            out[i] = ks_strdup(out[twin]);
-        } else if (ks_text_width(texts[i]) > width) {
-            for (size_t j = 0; j < n; j++) {
-                number += j <= i && ks_text_width(texts[j]) > width;
-            }
-            ks_free(out[i]);
-            out[i] = shorten(texts[i], width, head, mark, number);
-        }
-        if (out[i] == NULL) {
-            return ks_enomem(err);
-        }
+        texts[i] = copy;
     }
     return KS_OK;
 }
 
 ks_status ks_text_elide(char **texts, size_t n, size_t width, bool ascii, ks_error *err)
 {
-    enum {
-        MANY = 2000
-    }; /* comparing all pairs costs too much beyond: number them at once */
-    const char *mark = ascii ? "..." : "\u2026";
-    bool all_fit = true;
-    for (size_t i = 0; i < n; i++) {
-        all_fit = all_fit && ks_text_width(texts[i]) <= width;
-    }
-    if (all_fit) {
-        return KS_OK;
-    }
-    char **out = ks_calloc(n, sizeof *out);
-    if (out == NULL) {
-        return ks_enomem(err);
-    }
-    /* names differ at their ends more often than in their middle: start with the even split */
-    size_t half = (width + 1) / 2;
-    ks_status status = try_split(texts, n, width, half, mark, out, err);
-    for (size_t head = width;
-         status == KS_OK && n <= MANY && head-- > 0 && collide(texts, out, n);) {
-        free_texts(out, n);
-        status = try_split(texts, n, width, head, mark, out, err);
-    }
-    if (status == KS_OK && (n > MANY || collide(texts, out, n))) {
-        status = number_texts(texts, n, width, half, mark, out, err);
-    }
+    ks_pool different;
+    ks_pool_init(&different);
+    ks_status status = KS_OK;
     for (size_t i = 0; i < n && status == KS_OK; i++) {
-        ks_free(texts[i]);
-        texts[i] = out[i];
-        out[i] = NULL;
+        ks_text_id id = 0;
+        status = ks_pool_add(&different, texts[i], &id, err);
     }
-    free_texts(out, n);
-    ks_free(out);
+    eliding e = {.texts = &different,
+                 .width = width,
+                 .mark = ascii ? "..." : "\u2026",
+                 .shown = ks_calloc(different.count, sizeof *e.shown),
+                 .err = err};
+    if (status == KS_OK) {
+        status = e.shown != NULL ? find_split(&e) : ks_enomem(err);
+    }
+    if (status == KS_OK) {
+        status = replace(texts, n, &e);
+    }
+    if (e.shown != NULL) {
+        forget_shown(&e);
+    }
+    ks_free(e.shown);
+    ks_pool_fini(&different);
     return status;
 }

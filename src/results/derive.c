@@ -165,6 +165,9 @@ static ks_status evaluate(ks_derivation *d, ks_text_id *failures, ks_error *err)
         }
         ks_status asked = ks_fault_take(&fault, &failed);
         status = status != KS_OK ? status : asked;
+        if (ks_is_enomem(&failed)) {
+            return ks_enomem(err);
+        }
         if (status != KS_OK) {
             const char *why = failed.message[0] != '\0' ? failed.message : ks_status_text(status);
             KS_TRY(ks_pool_add(&d->results->pool, why, &failures[run], err));

@@ -69,29 +69,69 @@ static void note_presence(ks_region *region, const ks_samples *samples, uint32_t
     }
 }
 
+/* Launches of an annotation in one run whose names are all joined; of more, each name comes once.
+ */
+enum {
+    NAMES_JOINED = 100
+};
+
+/* Launches of an annotation in its first run that has some: `*run` is that run. */
+static size_t count_launches(const ks_ledger *ledger, uint32_t annotation, uint32_t *run)
+{
+    uint32_t pass = ks_ledger_first_pass(ledger);
+    size_t count = 0;
+    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == pass; i++) {
+        const ks_launch *l = &ledger->launches[i];
+        if (l->annotation == annotation && (count == 0 || l->run == *run)) {
+            *run = l->run;
+            count++;
+        }
+    }
+    return count;
+}
+
+static void join_names(const ks_ledger *ledger, uint32_t annotation, uint32_t run, bool *seen,
+                       ks_buf *to)
+{
+    uint32_t pass = ks_ledger_first_pass(ledger);
+    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == pass; i++) {
+        const ks_launch *l = &ledger->launches[i];
+        if (l->annotation != annotation || l->run != run || (seen != NULL && seen[l->kernel])) {
+            continue;
+        }
+        if (seen != NULL) {
+            seen[l->kernel] = true;
+        }
+        ks_buf_addf(to, "%s%s", to->length > 0 ? "|" : "",
+                    ks_pool_text(&ledger->kernels, l->kernel));
+    }
+}
+
 /* Names of the kernels of the first run that has some, in launch order, joined by '|'. */
 static ks_status name_kernels(ks_results *r, ks_region *region, const ks_ledger *ledger,
                               uint32_t annotation, ks_error *err)
 {
-    ks_buf names;
-    ks_buf_init(&names, 1u << 20);
-    uint32_t pass = ks_ledger_first_pass(ledger);
-    uint32_t run = UINT32_MAX;
-    ks_status status = KS_OK;
-    for (size_t i = 0; i < ledger->count; i++) {
-        const ks_launch *l = &ledger->launches[i];
-        if (l->annotation != annotation || l->pass != pass ||
-            (run != UINT32_MAX && l->run != run)) {
-            continue;
-        }
-        run = l->run;
-        ks_buf_addf(&names, "%s%s", names.length > 0 ? "|" : "",
-                    ks_pool_text(&ledger->kernels, l->kernel));
+    uint32_t run = 0;
+    size_t count = count_launches(ledger, annotation, &run);
+    if (count == 0) {
+        return KS_OK;
     }
-    if (names.length > 0) {
+    bool *seen = NULL;
+    if (count > NAMES_JOINED) {
+        seen = ks_calloc(ledger->kernels.count + 1, sizeof *seen);
+        if (seen == NULL) {
+            return ks_enomem(err);
+        }
+    }
+    ks_buf names;
+    ks_buf_init(&names, (size_t)1 << 28);
+    join_names(ledger, annotation, run, seen, &names);
+    ks_status status = ks_buf_status(&names, err);
+    if (status == KS_OK) {
         status = ks_pool_add(&r->pool, ks_buf_text(&names), &region->kernels, err);
     }
     ks_buf_fini(&names);
+    ks_free(seen);
     return status;
 }
 
@@ -196,22 +236,17 @@ static ks_status keep_launches(ks_results *r, const ks_config_done *done, ks_err
     return KS_OK;
 }
 
-/* The baseline is looked for in the first config that succeeded. */
-static ks_status check_baseline(ks_results *r, const ks_config_done *done, ks_error *err)
+static ks_status fail_baseline(const ks_results *r, const ks_config_done *done, ks_error *err)
 {
-    if (r->plan->normalize == NULL || r->baseline_seen || !done->succeeded) {
-        return KS_OK;
-    }
     ks_buf names;
-    ks_buf_init(&names, 4096);
+    ks_buf_init(&names, 1u << 20);
     for (uint32_t a = 0; a < done->samples->annotation_count; a++) {
         if (was_entered(done->samples, a)) {
-            r->baseline_seen |= strcmp(done->paths[a], r->plan->normalize) == 0;
             ks_buf_addf(&names, "%s%.60s", names.length > 0 ? ", " : "", done->paths[a]);
         }
     }
-    ks_status status = KS_OK;
-    if (!r->baseline_seen) {
+    ks_status status = ks_buf_status(&names, err);
+    if (status == KS_OK) {
         status = ks_fail(err, KS_ENOTFOUND, "results", 0,
                          "the baseline annotation '%.100s' was not entered in the first config; "
                          "entered were: %s",
@@ -221,17 +256,49 @@ static ks_status check_baseline(ks_results *r, const ks_config_done *done, ks_er
     return status;
 }
 
-ks_status ks_results_config_done(void *results, const ks_config_done *done, ks_error *err)
+/* The baseline is looked for in the first config that succeeded. */
+static ks_status check_baseline(ks_results *r, const ks_config_done *done, ks_error *err)
 {
-    ks_results *r = results;
-    KS_TRY(check_baseline(r, done, err));
+    if (r->plan->normalize == NULL || r->baseline_seen || !done->succeeded) {
+        return KS_OK;
+    }
+    for (uint32_t a = 0; a < done->samples->annotation_count; a++) {
+        if (was_entered(done->samples, a) && strcmp(done->paths[a], r->plan->normalize) == 0) {
+            r->baseline_seen = true;
+            return KS_OK;
+        }
+    }
+    return fail_baseline(r, done, err);
+}
+
+static ks_status keep_config(ks_results *r, const ks_config_done *done, ks_error *err)
+{
     for (uint32_t a = 0; a < done->samples->annotation_count; a++) {
         if (was_entered(done->samples, a)) {
             KS_TRY(keep_region(r, done, a, err));
         }
     }
     KS_TRY(keep_launches(r, done, err));
-    KS_TRY(keep_record(r, done, err));
+    return keep_record(r, done, err);
+}
+
+ks_status ks_results_config_done(void *results, const ks_config_done *done, ks_error *err)
+{
+    ks_results *r = results;
+    KS_TRY(check_baseline(r, done, err));
+    /* all of a config or nothing: what was finished before must stay readable */
+    const ks_results before = *r;
+    ks_status status = keep_config(r, done, err);
+    if (status != KS_OK) {
+        r->region_count = before.region_count;
+        r->value_count = before.value_count;
+        r->why_count = before.why_count;
+        r->derived_run_count = before.derived_run_count;
+        r->record_count = before.record_count;
+        r->launch_count = before.launch_count;
+        ks_info_values_truncate(&r->infos, before.infos.count);
+        return status;
+    }
     r->finished++;
     r->succeeded += done->succeeded;
     return KS_OK;

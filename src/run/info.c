@@ -35,7 +35,7 @@ void ks_infos_fini(ks_infos *infos)
 
 void ks_infos_start_config(ks_infos *infos)
 {
-    ks_info_values_clear(&infos->values);
+    ks_info_values_truncate(&infos->values, 0);
 }
 
 /* One warning per collector, however often it fails. The caller holds the lock. */

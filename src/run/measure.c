@@ -96,6 +96,9 @@ static ks_status fail_run(ks_run_state *s, const ks_call *call, const char *why,
 /* After the body: `failure` holds what it said, if it failed. */
 static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
 {
+    if (s->spec->ledger->lost > 0) {
+        return ks_enomem(err);
+    }
     KS_TRY(update_annotations(s, err));
     KS_TRY(ks_infos_end_call(&s->infos, err));
     KS_TRY(note_visits(s, call, failure, err));
@@ -105,7 +108,7 @@ static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure,
         return KS_OK;
     }
     KS_TRY(ks_check_cancelled(s, err));
-    if (!s->spec->plan->tolerant) {
+    if (!s->spec->plan->tolerant || ks_is_enomem(failure)) {
         ks_error_prefix(failure, "run %u", call->run + 1);
         ks_name_config(s, call, failure);
         return ks_fail(err, failure->code, failure->origin, failure->native, "%s",

@@ -102,43 +102,56 @@ static int check_executable(const char *path)
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* Look along PATH, as a shell does; a name with a slash is taken as it is, from `cwd` on. */
+/* A name with a slash is taken as it is, from `cwd` on. @param[out] number  0, or why it cannot run
+ */
+static ks_status find_from(const char *name, const char *cwd, ks_buf *out, int *number,
+                           ks_error *err)
+{
+    ks_buf from;
+    ks_buf_init(&from, ARGUMENT_MAX);
+    if (name[0] != '/' && cwd != NULL) {
+        ks_buf_addf(&from, "%s/", cwd);
+    }
+    ks_buf_add(&from, name);
+    *number = check_executable(ks_buf_text(&from));
+    ks_status status = ks_buf_status(&from, err);
+    ks_buf_fini(&from);
+    ks_buf_add(out, name);
+    return status;
+}
+
+/* Others are looked for along PATH, as a shell does. */
+static ks_status find_on_path(const char *name, ks_buf *out, int *number, ks_error *err)
+{
+    const char *at = getenv("PATH");
+    at = at != NULL ? at : "/usr/local/bin:/usr/bin:/bin";
+    *number = ENOENT;
+    for (bool more = name[0] != '\0'; more && *number != 0; at++) {
+        size_t length = strcspn(at, ":");
+        more = at[length] == ':';
+        ks_buf_clear(out);
+        ks_buf_addf(out, "%.*s/%s", (int)length, length > 0 ? at : ".", name);
+        KS_TRY(ks_buf_status(out, err));
+        int now = check_executable(ks_buf_text(out));
+        *number = now == 0 || now == EACCES ? now : *number;
+        at += length;
+    }
+    return KS_OK;
+}
+
 static ks_status find_executable(const char *name, const char *cwd, ks_buf *out, ks_error *err)
 {
-    int number = ENOENT;
+    int number = 0;
     ks_buf_clear(out);
-    if (strchr(name, '/') != NULL) {
-        ks_buf candidate;
-        ks_buf_init(&candidate, ARGUMENT_MAX);
-        if (name[0] != '/' && cwd != NULL) {
-            ks_buf_addf(&candidate, "%s/", cwd);
-        }
-        ks_buf_add(&candidate, name);
-        number = check_executable(ks_buf_text(&candidate));
-        ks_buf_fini(&candidate);
-        ks_buf_add(out, name);
-    } else {
-        const char *at = getenv("PATH");
-        at = at != NULL ? at : "/usr/local/bin:/usr/bin:/bin";
-        for (bool more = name[0] != '\0'; more && number != 0; at++) {
-            size_t length = strcspn(at, ":");
-            more = at[length] == ':';
-            ks_buf_clear(out);
-            ks_buf_addf(out, "%.*s/%s", (int)length, length > 0 ? at : ".", name);
-            ks_buf_add(out, "");
-            int now = check_executable(ks_buf_text(out));
-            number = now == 0 || now == EACCES ? now : number;
-            at += length;
-        }
-    }
-    KS_TRY(ks_buf_status(out, err));
+    KS_TRY(strchr(name, '/') != NULL ? find_from(name, cwd, out, &number, err)
+                                     : find_on_path(name, out, &number, err));
     if (number != 0) {
         return ks_fail(err, ks_errno_status(number), "program", number, "cannot run '%s': %s", name,
                        number == ENOENT   ? "there is no such program"
                        : number == EACCES ? "it is not an executable file"
                                           : ks_errno_text(number));
     }
-    return KS_OK;
+    return ks_buf_status(out, err);
 }
 
 /* Everything that can be said before the first call. */

@@ -21,17 +21,16 @@ ks_status ks_info_values_add(ks_info_values *values, uint32_t info, uint32_t run
     return KS_OK;
 }
 
-void ks_info_values_clear(ks_info_values *values)
+void ks_info_values_truncate(ks_info_values *values, size_t count)
 {
-    for (size_t i = 0; i < values->count; i++) {
-        ks_free((char *)values->list[i].value.text);
+    while (values->count > count) {
+        ks_free((char *)values->list[--values->count].value.text);
     }
-    values->count = 0;
 }
 
 void ks_info_values_fini(ks_info_values *values)
 {
-    ks_info_values_clear(values);
+    ks_info_values_truncate(values, 0);
     ks_free(values->list);
     memset(values, 0, sizeof *values);
 }

@@ -21,7 +21,8 @@ typedef struct ks_info_values {
 /** Add a value; its text is copied. */
 ks_status ks_info_values_add(ks_info_values *values, uint32_t info, uint32_t run,
                              uint32_t annotation, const ks_value *value, ks_error *err);
-void ks_info_values_clear(ks_info_values *values); /**< keeps the memory of the list */
+/** Keep the first `count` values; the memory of the list stays. */
+void ks_info_values_truncate(ks_info_values *values, size_t count);
 void ks_info_values_fini(ks_info_values *values);
 
 #endif

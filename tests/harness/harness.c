@@ -1,5 +1,6 @@
 #include "harness.h"
 
+#include <execinfo.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -66,11 +67,16 @@ static atomic_size_t failing;
 static atomic_size_t live;
 static atomic_bool failed;
 
+/* Where the allocation was asked for that failed: addr2line -e PROGRAM reads it. */
+static void *trace[24];
+static int trace_length;
+
 static void *counting_realloc(void *ptr, size_t size, void *user)
 {
     (void)user;
     if (atomic_fetch_add(&allocations, 1) + 1 == atomic_load(&failing)) {
         atomic_store(&failed, true);
+        trace_length = backtrace(trace, sizeof trace / sizeof trace[0]);
         return NULL;
     }
     void *block = realloc(ptr, size);
@@ -106,10 +112,12 @@ size_t kt_oom_sweep(ks_status (*scene)(void *arg, ks_error *err), void *arg)
             break;
         }
         if (status != KS_ENOMEM || err.code != KS_ENOMEM) {
+            backtrace_symbols_fd(trace, trace_length, 2);
             fail_msg("allocation %zu failed, and the scene returned %s with %s: %s", n,
                      ks_status_name(status), ks_status_name(err.code), err.message);
         }
         if (atomic_load(&live) != 0) {
+            backtrace_symbols_fd(trace, trace_length, 2);
             fail_msg("allocation %zu failed, and %zu blocks were left", n, atomic_load(&live));
         }
     }

@@ -207,8 +207,14 @@ static ks_status clock_probe(const ks_fact_sink *to, ks_error *err)
 {
     ks_clock_costs costs;
     KS_TRY(to->add(to->self, "available", ks_text("yes"), NULL, err));
-    if (ks_clock_calibrate(&costs, NULL) != KS_OK) {
-        return to->add(to->self, "cost", ks_text("not measured: a run is active"), NULL, err);
+    ks_error told = KS_ERROR_INIT;
+    ks_status status = ks_clock_calibrate(&costs, &told);
+    if (status == KS_ENOMEM) {
+        return ks_enomem(err);
+    }
+    if (status != KS_OK) {
+        return to->add(to->self, "clock_cost_ns", ks_text("not measured: a run is active"), NULL,
+                       err);
     }
     KS_TRY(to->add(to->self, "clock_resolution_ns", ks_f64(costs.resolution_ns), NULL, err));
     return to->add(to->self, "clock_cost_ns", ks_f64(costs.empty_ns), NULL, err);

@@ -1,0 +1,190 @@
+/* Every allocation of a whole measurement fails in turn: nothing leaks, nothing is half done. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api/run.h"
+#include "base/error.h"
+#include "collect/clock/clock.h"
+#include "fakes/fake_collector.h"
+#include "output/csv_read.h"
+
+static const ks_collector_ops *const both[] = {&ks_clock_ops, &fake_ops, NULL};
+
+static ks_status body(const ks_call *call, void *user, ks_error *err)
+{
+    (void)user;
+    KS_ANNOTATE("outer") {
+        KS_ANNOTATE("inner") {
+            fake_launch("kernel", 1, 2, 3);
+        }
+    }
+    if (ks_call_i64(call, "n") == 2 && !ks_call_is_warmup(call)) {
+        return ks_fail(err, KS_EBODY, "user", 0, "boom");
+    }
+    return KS_OK;
+}
+
+static ks_status derive(ks_derivation *d, const ks_call *call, void *user, ks_error *err)
+{
+    (void)call;
+    (void)user;
+    return ks_derivation_set(d, "derived", 7, "x", err);
+}
+
+static ks_status info(const ks_call *call, const char *annotation, ks_value *out, void *user,
+                      ks_error *err)
+{
+    (void)call;
+    (void)annotation;
+    (void)user;
+    (void)err;
+    *out = ks_text("some text");
+    return KS_OK;
+}
+
+static ks_status build(ks_plan **out, ks_error *err)
+{
+    KS_TRY(ks_plan_new(out, err));
+    ks_plan_axis_spec(*out, "n=1,2", err);
+    ks_plan_axis_spec(*out, "kind='a, b'", err);
+    ks_plan_runs(*out, 2, err);
+    ks_plan_metric(*out, "cpu__*", err);
+    ks_plan_metric(*out, "fake__*", err);
+    ks_plan_derive(*out, "derived", derive, NULL, err);
+    ks_plan_info(*out, "note", KS_SCOPE_ANNOTATION, info, NULL, err);
+    ks_plan_info(*out, "conf", KS_SCOPE_CONFIG, info, NULL, err);
+    ks_plan_fact(*out, "command", "test", err);
+    ks_plan_normalize(*out, "outer/inner", err);
+    return ks_plan_tolerant(*out, true, err);
+}
+
+/* All outputs of a result, to a memory stream that is not the library's. */
+static ks_status write_all(const ks_results *results, ks_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    const ks_print_options narrow = {sizeof narrow, 60, true, false};
+    ks_status status = ks_results_csv(results, to, err);
+    status = status == KS_OK ? ks_results_json(results, to, err) : status;
+    status = status == KS_OK ? ks_results_print(results, to, &narrow, err) : status;
+    status = status == KS_OK ? ks_table_print(ks_results_table(results), to, &narrow, err) : status;
+    ks_table *launches = NULL;
+    status = status == KS_OK ? ks_results_launches(results, &launches, err) : status;
+    ks_table_free(launches);
+    fclose(to);
+    free(text);
+    return status;
+}
+
+static ks_status measure(void *arg, ks_error *err)
+{
+    (void)arg;
+    ks_plan *plan = NULL;
+    ks_results *results = NULL;
+    fake_reset((fake_script){0});
+    ks_status status = build(&plan, err);
+    if (status == KS_OK) {
+        status = ks_run_with(both, plan, body, NULL, &results, err);
+    }
+    ks_plan_free(plan);
+    if (status == KS_OK) {
+        status = write_all(results, err);
+    }
+    if (results != NULL) {
+        /* whatever is there can be read */
+        ks_table_rows(ks_results_table(results));
+        ks_results_complete(results);
+    }
+    ks_results_free(results);
+    return status;
+}
+
+static void a_measurement_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    size_t allocations = kt_oom_sweep(measure, NULL);
+    print_message("%zu allocations\n", allocations);
+    assert_true(allocations > 100);
+}
+
+static ks_status run_program(void *arg, ks_error *err)
+{
+    (void)arg;
+    const char *argv[] = {"true", "{n}"};
+    const char *env[] = {"KS_TEST={n}"};
+    ks_program_options options = KS_PROGRAM_OPTIONS_INIT;
+    ks_plan *plan = NULL;
+    ks_program *program = NULL;
+    ks_results *results = NULL;
+    options.env = env;
+    options.env_count = 1;
+    options.prepare = "true {n}";
+    options.cwd = "/";
+    ks_status status = ks_plan_new(&plan, err);
+    if (status == KS_OK) {
+        status = ks_plan_axis_spec(plan, "n=1", err);
+    }
+    if (status == KS_OK) {
+        status = ks_program_new(argv, 2, &options, &program, err);
+    }
+    if (status == KS_OK) {
+        status = ks_run(plan, ks_program_body, program, &results, err);
+    }
+    ks_results_free(results);
+    ks_program_free(program);
+    ks_plan_free(plan);
+    return status;
+}
+
+static void measuring_a_program_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    clearenv(); /* the environment is copied: keep it short */
+    setenv("PATH", "/usr/bin:/bin", 1);
+    assert_true(kt_oom_sweep(run_program, NULL) > 20);
+}
+
+static ks_status read_csv(void *arg, ks_error *err)
+{
+    (void)arg;
+    char text[] = "a,b,c\n1,\"x\"\"y\",2.5\n2,,True\n";
+    ks_table *table = NULL;
+    ks_status status = ks_table_parse_csv(text, sizeof text - 1, &table, err);
+    ks_table_free(table);
+    return status;
+}
+
+static ks_status list_metrics(void *arg, ks_error *err)
+{
+    (void)arg;
+    ks_table *table = NULL;
+    ks_status status = ks_metrics_table(NULL, &table, err);
+    ks_table_free(table);
+    if (status == KS_OK) {
+        table = NULL;
+        status = ks_probe_table(&table, err);
+        ks_table_free(table);
+    }
+    return status;
+}
+
+static void reading_and_listing_survive_every_failed_allocation(void **state)
+{
+    (void)state;
+    assert_true(kt_oom_sweep(read_csv, NULL) > 5);
+    assert_true(kt_oom_sweep(list_metrics, NULL) > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_measurement_survives_every_failed_allocation),
+        cmocka_unit_test(reading_and_listing_survive_every_failed_allocation),
+        cmocka_unit_test(measuring_a_program_survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* Files that are whole or not there: case C29 in kind. */
+#include "harness.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static ks_error err;
+
+static ks_status write_text(const char *path, const char *text, ks_status verdict)
+{
+    ks_file file;
+    ks_status status = ks_file_open(&file, path, &err);
+    if (status != KS_OK) {
+        return status;
+    }
+    fputs(text, file.stream);
+    return ks_file_close(&file, verdict, &err);
+}
+
+static size_t entries(const char *folder)
+{
+    size_t count = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    while (readdir(dir) != NULL) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static char path[512];
+
+static int start(void **state)
+{
+    (void)state;
+    ks_error_clear(&err);
+    snprintf(path, sizeof path, "%s", kt_path("file"));
+    unlink(path);
+    return 0;
+}
+
+static void a_file_appears_whole(void **state)
+{
+    (void)state;
+    KT_OK(write_text(path, "one", KS_OK));
+    char *text = kt_read(path);
+    assert_string_equal(text, "one");
+    free(text);
+}
+
+static void a_failure_leaves_the_old_file_and_nothing_else(void **state)
+{
+    (void)state;
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", kt_path(""));
+    KT_OK(write_text(path, "good", KS_OK));
+    size_t before = entries(folder);
+    assert_int_equal(write_text(path, "cut in the mid", KS_EINVAL), KS_EINVAL);
+    char *text = kt_read(path);
+    assert_string_equal(text, "good");
+    free(text);
+    assert_int_equal(entries(folder), before);
+}
+
+static void a_replaced_file_keeps_its_mode_and_a_link_its_target(void **state)
+{
+    (void)state;
+    char link[520];
+    struct stat st;
+    snprintf(link, sizeof link, "%s.link", path);
+    unlink(link);
+    KT_OK(write_text(path, "one", KS_OK));
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(symlink(path, link), 0);
+    KT_OK(write_text(link, "two", KS_OK));
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    char *text = kt_read(path);
+    assert_string_equal(text, "two");
+    free(text);
+}
+
+static void a_full_device_is_told(void **state)
+{
+    (void)state;
+    KT_FAILS(write_text("/dev/full", "text", KS_OK), KS_EIO,
+             "cannot write /dev/full: No space left on device");
+    KT_OK(write_text("/dev/null", "text", KS_OK));
+}
+
+static void what_cannot_be_written_is_told_beforehand(void **state)
+{
+    (void)state;
+    KT_FAILS(ks_check_output("/nonexistent/x.csv", &err), KS_EIO,
+             "cannot write /nonexistent/x.csv: the folder /nonexistent/: No such file");
+    KT_FAILS(ks_check_output("/tmp", &err), KS_EIO, "Is a directory");
+    KT_FAILS(ks_check_output("", &err), KS_EINVAL, "without a name");
+    KT_FAILS(ks_check_output(NULL, &err), KS_EINVAL, "without a name");
+    KT_FAILS(ks_check_output("/etc/hostname/x", &err), KS_EIO, "Not a directory");
+    KT_OK(ks_check_output(path, &err));
+    KT_OK(ks_check_output("relative-name", &err));
+    KT_OK(ks_check_output("/dev/null", &err));
+    if (geteuid() != 0) { /* root may write everywhere; tests/cli tries it as nobody */
+        KT_FAILS(ks_check_output("/usr/x.csv", &err), KS_EPERM, "Permission denied");
+    }
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup(test, start)
+    const struct CMUnitTest tests[] = {
+        T(a_file_appears_whole),
+        T(a_failure_leaves_the_old_file_and_nothing_else),
+        T(a_replaced_file_keeps_its_mode_and_a_link_its_target),
+        T(a_full_device_is_told),
+        T(what_cannot_be_written_is_told_beforehand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* The table for people, on values that are known beforehand. */
+#include "harness.h"
+
+#include <stdlib.h>
+
+#include "api/run.h"
+#include "fakes/fake_collector.h"
+
+static ks_error err;
+
+/* Durations by run around 51.2 us, bytes exact; "slow" is ten times slower and not stable. */
+static ks_status body(const ks_call *call, void *user, ks_error *e)
+{
+    static const double spread[] = {-100, 0, 100, 50, -50};
+    (void)user;
+    double off = spread[ks_call_run(call) % 5];
+    KS_ANNOTATE("fast") {
+        fake_launch("k", 51200 + off, 134217728, 99.5);
+    }
+    if (ks_call_i64(call, "n") == 2) {
+        return ks_fail(e, KS_EBODY, "user", 0,
+                       "the device said no, for a reason that is so long "
+                       "that it does not fit on one line of a terminal");
+    }
+    KS_ANNOTATE("a rather slow variant") {
+        fake_launch("k", 512000 + 200 * off, 1000, 12.25);
+    }
+    return KS_OK;
+}
+
+typedef struct view {
+    const ks_results *results;
+    ks_print_options options;
+} view;
+
+static ks_status print(void *arg, FILE *to, ks_error *e)
+{
+    const view *v = arg;
+    return ks_results_print(v->results, to, &v->options, e);
+}
+
+static ks_results *measure(void)
+{
+    ks_plan *plan = NULL;
+    ks_results *results = NULL;
+    ks_error_clear(&err);
+    fake_reset((fake_script){0});
+    KT_OK(ks_plan_new(&plan, &err));
+    KT_OK(ks_plan_axis_spec(plan, "n=1,2", &err));
+    KT_OK(ks_plan_runs(plan, 5, &err));
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    KT_OK(ks_plan_metric(plan, "fake__duration.sum", &err));
+    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
+    KT_OK(ks_plan_metric(plan, "fake__busy.pct", &err));
+    KT_OK(ks_run_with(fake_collectors, plan, body, NULL, &results, &err));
+    ks_plan_free(plan);
+    return results;
+}
+
+static void shows(const ks_results *results, size_t width, bool color, bool ascii,
+                  const char *expected)
+{
+    view v = {results, {sizeof v.options, width, color, ascii}};
+    char *text = kt_capture(print, &v);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_terminal_gets_what_fits(void **state)
+{
+    (void)state;
+    ks_results *results = measure();
+    /* by hand: the deviation of -100, 0, 100, 50, -50 is 79.06, times 2.776 / sqrt(5) is 98.1 ns */
+    shows(
+        results, 80, false, false,
+        "                          fake__duration.sum   fake__bytes.sum  fake__busy.pct\n"
+        "annotation             n              \u00b5s  n             MB  n            %  n\n"
+        "fast                   1  51.200 \u00b1 0.098  5      134.2 \u00b1 0  5    99.50 \u00b1 0  5\n"
+        "fast                   2       -          0a         -      0a       -      0a\n"
+        "a rather slow variant  1     512 \u00b1 20     5~  0.001000 \u00b1 0  5    12.25 \u00b1 0  5\n"
+        "a rather slow variant  2       -          0a         -      0a       -      0a\n"
+        "\n"
+        "~  not stable: the standard deviation is 2 % of the mean or more\n"
+        "a  all 5 runs failed: the device said no, for a reason that is so long that it\n"
+        "   does not fit on one line of a terminal\n");
+    ks_results_free(results);
+}
+
+static void a_narrow_terminal_gets_sections_and_shorter_names(void **state)
+{
+    (void)state;
+    ks_results *results = measure();
+    shows(results, 40, false, true,
+          "                      fake__duration.sum\n"
+          "annotation        n               us  n\n"
+          "fast              1  51.200 +- 0.098  5\n"
+          "fast              2       -           0a\n"
+          "a rathe...ariant  1     512 +- 20     5~\n"
+          "a rathe...ariant  2       -           0a\n"
+          "\n"
+          "                         fake__bytes.sum\n"
+          "annotation          n             MB  n\n"
+          "fast                1     134.2 +- 0  5\n"
+          "fast                2         -       0a\n"
+          "a rather...variant  1  0.001000 +- 0  5\n"
+          "a rather...variant  2         -       0a\n"
+          "\n"
+          "                          fake__busy.pct\n"
+          "annotation             n           %  n\n"
+          "fast                   1  99.50 +- 0  5\n"
+          "fast                   2      -       0a\n"
+          "a rather slow variant  1  12.25 +- 0  5\n"
+          "a rather slow variant  2      -       0a\n"
+          "\n"
+          "~  not stable: the standard deviation is\n"
+          "   2 % of the mean or more\n"
+          "a  all 5 runs failed: the device said\n"
+          "   no, for a reason that is so long that\n"
+          "   it does not fit on one line of a\n"
+          "   terminal\n");
+    ks_results_free(results);
+}
+
+static void a_pipe_gets_everything_on_one_line(void **state)
+{
+    (void)state;
+    ks_results *results = measure();
+    view v = {results, KS_PRINT_OPTIONS_INIT};
+    char *text = kt_capture(print, &v);
+    KT_HAS(text,
+           "a rather slow variant  1     512 \u00b1 20     5~  0.001000 \u00b1 0  5    12.25");
+    KT_HAS(text,
+           "a  all 5 runs failed: the device said no, for a reason that is so long that it does "
+           "not fit on one line of a terminal\n");
+    assert_null(strchr(text, '\033'));
+    free(text);
+    v.options.color = true;
+    text = kt_capture(print, &v);
+    assert_int_equal(strncmp(text, "\033[1m   ", 7), 0); /* the header is bold */
+    free(text);
+    ks_results_free(results);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_terminal_gets_what_fits),
+        cmocka_unit_test(a_pipe_gets_everything_on_one_line),
+        cmocka_unit_test(a_narrow_terminal_gets_sections_and_shorter_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
