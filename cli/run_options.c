@@ -32,7 +32,7 @@ enum {
 /* Usage and help come from here. */
 static const struct argp_option known[] = {
     {NULL, 0, NULL, 0, "What to measure:", 1},
-    {"param", 'p', "NAME=VALUES", 0, "a parameter and its values; several are multiplied", 1},
+    {"param", 'p', "NAME=VALUES", 0, "a parameter's values; several -p are multiplied", 1},
     {"zip", KEY_ZIP, NULL, 0, "pair the parameters' values instead", 1},
     {"metric", 'm', "METRIC,...", 0, "what to measure; all that is known of a program by default",
      1},
@@ -236,7 +236,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
+/* Without the note about short options, which says nothing new. */
+static char *filter_help(int key, const char *text, void *input)
+{
+    (void)input;
+    return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)text;
+}
+
 static const struct argp parser = {
+    .help_filter = filter_help,
     .options = known,
     .parser = parse,
     .args_doc = "-- PROGRAM [ARG...]",
@@ -257,7 +265,8 @@ static const struct argp parser = {
         "A sweep file:\n"
         "  param:\n"
         "    level: [1, 3, 6, 9]\n"
-        "    size: 1..64*4\n"
+        "    threads: 1..8*2\n"
+        "  env: {OMP_NUM_THREADS: '{threads}'}\n"
         "  runs: 5\n"
         "  program: [gzip, -c, '-{level}', file]\n\n"
         "Exit status: 0 all went well, 1 a run failed or a result could not be written, 2 wrong "

@@ -1,0 +1,128 @@
+"""Results as other programs read them: cases C20, C21, C29, C32."""
+
+import csv
+import json
+import os
+import subprocess
+
+import pytest
+
+HARD = ["a,b", 'say "hi"', "two\nlines", "tab\there", "  pad  ", "🚀", "مرحبا", "=1+1", "", "None",
+        "a\r\nb", "'quoted'"]
+
+
+def spec(values):
+    return "t=" + ",".join("'" + v.replace("'", "''") + "'" for v in values)
+
+
+def test_texts_come_back_as_they_were(ks):  # C20
+    args = ["-p", spec(HARD), "--runs", "1", "-m", "program__stdout_bytes.sum"]
+    ks("run", *args, "--csv", "r.csv", "--json", "r.json", "--", "printf", "%s", "{t}",
+       env={"LC_ALL": "C"})
+    with open(ks.folder / "r.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file, strict=True))
+    assert {len(row) for row in rows} == {len(rows[0])}
+    column = rows[0].index("t")
+    assert [row[column] for row in rows[1:]] == HARD
+    average = rows[0].index("AvgValue")
+    assert [float(row[average]) for row in rows[1:]] == [len(v.encode()) for v in HARD]
+    doc = json.loads((ks.folder / "r.json").read_text(encoding="utf-8"))
+    assert [row["t"] for row in doc["rows"]] == HARD
+
+
+def test_the_table_shows_escapes_and_stays_aligned(ks):  # C20
+    done = ks("run", "-p", spec(HARD), "--runs", "1", "-m", "program__stdout_bytes.sum", "--",
+              "true")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("true")]
+    assert len(lines) == len(HARD)
+    assert any("two\\nlines" in line for line in lines)
+    assert "\t" not in done.stdout
+
+
+def test_text_that_is_not_utf8_is_refused(ks):  # C20
+    done = subprocess.run([os.environ["KERNSIGHT"], "run", "-p", b"t=\xed\xa0\x80", "--", "true"],
+                          capture_output=True)
+    assert done.returncode == 2
+    assert b"not UTF-8: byte 0xED at position" in done.stderr
+
+
+def test_csv_and_json_hold_the_same_numbers(ks):
+    ks("run", "-p", "n=1,2", "--csv", "r.csv", "--json", "r.json", "--", "true")
+    with open(ks.folder / "r.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    doc = json.loads((ks.folder / "r.json").read_text())
+    assert [c["name"] for c in doc["columns"]] == list(rows[0])
+    for a, b in zip(rows, doc["rows"], strict=True):
+        for column in doc["columns"]:
+            cell, value = a[column["name"]], b[column["name"]]
+            if value is None:
+                assert cell == ""
+            elif column["type"] in ("float64", "int64"):
+                assert float(cell) == value
+            else:
+                assert cell == str(value)
+    samples = doc["samples"][0]
+    assert samples["values"] and sum(samples["values"]) / len(samples["values"]) == pytest.approx(
+        doc["rows"][0]["AvgValue"], rel=1e-12)
+
+
+def test_times_are_utc_in_every_zone(ks):  # C32
+    import datetime
+    for zone in ("Asia/Kolkata", "America/New_York", "UTC"):
+        before = datetime.datetime.now(datetime.timezone.utc)
+        doc = ks.json("--runs", "1", "--", "true", env={"TZ": zone, "LC_TIME": "de_DE.UTF-8"})
+        after = datetime.datetime.now(datetime.timezone.utc)
+        start = datetime.datetime.fromisoformat(doc["environment"]["start"].replace("Z", "+00:00"))
+        end = datetime.datetime.fromisoformat(doc["environment"]["end"].replace("Z", "+00:00"))
+        assert before <= start <= end <= after
+
+
+def test_a_full_disk_keeps_the_old_file_and_the_other_outputs(ks):  # C29
+    done = ks("run", "--runs", "1", "--csv", "/dev/full", "--json", "r.json", "--", "true", status=1)
+    assert "cannot write /dev/full: No space left on device" in done.stderr
+    assert json.loads((ks.folder / "r.json").read_text())["rows"]
+    assert "true" in done.stdout
+
+
+def test_a_full_stdout_is_told(ks):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([os.environ["KERNSIGHT"], "run", "--runs", "1", "--csv",
+                               ks.folder / "r.csv", "--", "true"], stdout=full,
+                              stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert "cannot write to stdout: No space left on device" in done.stderr
+    assert (ks.folder / "r.csv").exists()
+
+
+def test_a_reader_that_goes_away_costs_nothing(ks):
+    script = (f"{os.environ['KERNSIGHT']} run -q -p n=1..40 --runs 1 --csv r.csv -- true 2>err | "
+              "head -n 1; echo ${PIPESTATUS[0]}")
+    done = subprocess.run(["bash", "-c", script], cwd=ks.folder, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "0"
+    assert (ks.folder / "err").read_text() == ""
+    assert len((ks.folder / "r.csv").read_text().splitlines()) == 1 + 40 * 5
+
+
+@pytest.mark.parametrize("path, message", [
+    ("nowhere/r.csv", "the folder nowhere/: No such file"),
+    (".", "Is a directory"),
+    ("/etc/hostname/x.csv", "Not a directory"),
+])
+def test_outputs_are_checked_before_anything_runs(ks, path, message):
+    for option in ("--csv", "--json"):
+        done = ks("run", option, path, "--", "touch", "ran", status=1)
+        assert message in done.stderr
+        assert not (ks.folder / "ran").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_a_folder_of_somebody_else(ks):  # C29
+    ks.folder.chmod(0o755)
+    (ks.folder / "r.csv").write_text("old")
+    done = subprocess.run([os.environ["KERNSIGHT"], "run", "--csv", ks.folder / "r.csv", "--",
+                           "true"], user="nobody", capture_output=True, text=True, cwd="/")
+    if done.returncode == 126 or "error while loading" in done.stderr:
+        pytest.skip("this build cannot be run by another user")
+    assert done.returncode == 1
+    assert "Permission denied" in done.stderr
+    assert (ks.folder / "r.csv").read_text() == "old"

@@ -1,0 +1,99 @@
+"""Help, metrics, doctor: what they say is true."""
+
+import json
+import re
+import shlex
+
+import pytest
+
+COMMANDS = ["run", "metrics", "doctor", "help"]
+
+# a value that each option of `run` takes
+VALUES = {
+    "--param": "n=1", "--metric": "cpu__time_duration.sum", "--runs": "1", "--warmup": "0",
+    "--order": "given", "--seed": None, "--max-configs": "5", "--file": "sweep.yaml",
+    "--prepare": "true", "--cwd": ".", "--env": "A=1", "--timeout": "5", "--output": "out",
+    "--csv": "r.csv", "--json": "r.json", "--zip": True, "--tolerant": True, "--quiet": True,
+}
+
+
+def options_of(help_text):
+    """Long options that a help text defines, with whether they take a value."""
+    found = re.findall(r"^ {2,6}(?:-\w, )?(--[a-z-]+)(=\S+)?", help_text, re.M)
+    return {name: value != "" for name, value in found
+            if name not in ("--help", "--usage", "--version")}
+
+
+def test_help_defines_the_options_that_there_are(ks):
+    (ks.folder / "sweep.yaml").write_text("runs: 1\n")
+    options = options_of(ks("help", "run").stdout)
+    assert set(options) == set(VALUES)
+    for name, takes_value in options.items():
+        value = VALUES[name]
+        if value is None:
+            args = ["--order", "shuffled", f"{name}=5"]
+        else:
+            args = [f"{name}={value}"] if takes_value else [name]
+            assert takes_value == (value is not True)
+        ks("run", *args, "--", "true")
+
+
+def test_help_mentions_no_other_option(ks):
+    for command in COMMANDS:
+        text = ks("help", command).stdout
+        known = set(options_of(text)) | {"--help", "--usage", "--version"}
+        known |= set(options_of(ks("help", "run").stdout))
+        known |= set(options_of(ks("help", "metrics").stdout))
+        assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
+
+
+def test_every_example_of_help_run_is_valid(ks):
+    text = ks("help", "run").stdout
+    (ks.folder / "file").write_text("x" * 1000)
+    (ks.folder / "solver").write_text("#!/bin/sh\nexit 0\n")
+    (ks.folder / "solver").chmod(0o755)
+    sweep = re.search(r"A sweep file:\n((?:  .*\n)+)", text).group(1)
+    (ks.folder / "sweep.yaml").write_text("\n".join(line[2:] for line in sweep.splitlines()) + "\n")
+    examples = re.findall(r"^  (kernsight run .*)$", text, re.M)
+    assert len(examples) >= 5
+    for example in examples:
+        words = shlex.split(example)[1:]
+        words = ["true" if word == "make" else word for word in words]
+        words[1:1] = ["--runs", "1"]
+        ks(*words)
+
+
+def test_help_is_the_same_three_ways(ks):
+    assert ks("help", "run").stdout == ks("run", "--help").stdout
+    assert ks("help").stdout == ks("--help").stdout
+    assert ks(status=2).stdout == ks("help").stdout
+    assert re.fullmatch(r"kernsight \d+\.\d+\.\d+\n", ks("--version").stdout)
+
+
+@pytest.mark.parametrize("args", [
+    ["rum"], ["help", "rum"], ["run", "--rums", "3", "--", "true"], ["metrics", "--josn"],
+    ["doctor", "extra"], ["metrics", "a", "b"],
+])
+def test_wrong_words_are_told(ks, args):
+    done = ks(*args, status=2)
+    assert done.stdout == ""
+    assert args[-1] in done.stderr or args[1] in done.stderr or "Too many" in done.stderr
+
+
+def test_metrics_are_listed(ks):
+    text = ks("metrics", "cpu__*_time.sum").stdout
+    assert re.search(r"^cpu__user_time.sum +ns +duration +clock +region, program$", text, re.M)
+    listed = json.loads(ks("metrics", "--json").stdout)
+    assert {m["Metric"] for m in listed} >= {"cpu__time_duration.sum", "program__stdout_bytes.sum"}
+    assert all(m["Available"] is True and m["Reason"] is None for m in listed)
+    assert max(len(line) for line in ks("metrics").stdout.splitlines()) <= 100
+    done = ks("metrics", "cpu__thread", status=2)
+    assert "did you mean cpu__thread_time.sum" in done.stderr
+
+
+def test_the_doctor_says_what_works(ks):
+    text = ks("doctor").stdout
+    assert re.search(r"^clock\n  available +yes\n", text, re.M)
+    facts = json.loads(ks("doctor", "--json").stdout)
+    cost = [f for f in facts if f["Fact"] == "clock_cost_ns"]
+    assert len(cost) == 1 and float(cost[0]["Value"]) > 0

@@ -1,0 +1,132 @@
+"""What a person sees: progress, colour, width; and interruption (C28)."""
+
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import fcntl
+import termios
+import time
+
+import pytest
+
+PROGRAM = os.environ["KERNSIGHT"]
+
+
+def on_terminal(args, columns=80, env=None, stdout=None):
+    """Run kernsight with stderr (and stdout, unless given) on a terminal; return what it shows."""
+    main, other = pty.openpty()
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
+    environment.update({"TERM": "xterm", "LC_ALL": "C.UTF-8", **(env or {})})
+    process = subprocess.Popen([PROGRAM, *args], stdin=other, stdout=stdout or other, stderr=other,
+                               env=environment, start_new_session=True)
+    os.close(other)
+    shown = b""
+    while True:
+        ready, _, _ = select.select([main], [], [], 30)
+        try:
+            piece = os.read(main, 65536) if ready else b""
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(main)
+    assert process.wait(30) == 0, shown
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_progress_is_rewritten_in_place_and_gone_at_the_end():
+    shown = on_terminal(["run", "-p", "n=1..3", "--runs", "3", "--", "sleep", "0.05"])
+    assert "9 calls of sleep: 3 configs x (3 runs)" in shown
+    assert re.search(r"\r\x1b\[Kconfig 2/3 \(n=2\), run \d/3, \d s left", shown), shown
+    before_table = shown[:shown.index("cpu__time_duration.sum")]
+    assert before_table.rstrip(" ").endswith("\r\x1b[K\x1b[1m"), repr(before_table)
+
+
+def test_without_a_terminal_there_are_no_escapes(ks):
+    done = ks("run", "-p", "n=1..3", "--runs", "2", "--", "true")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr == "6 calls of true: 3 configs x (2 runs)\n"
+    assert ks("run", "-q", "--", "true").stderr == ""
+
+
+def test_no_color_and_dumb_terminals_are_obeyed():
+    args = ["run", "-q", "--runs", "1", "--", "true"]
+    assert "\x1b[1m" in on_terminal(args)
+    assert "\x1b" not in on_terminal(args, env={"NO_COLOR": "1"})
+    assert "\x1b" not in on_terminal(args, env={"TERM": "dumb"})
+
+
+@pytest.mark.parametrize("columns", [60, 80, 132])
+def test_a_table_fits_its_terminal(columns):
+    shown = on_terminal(["run", "-q", "-p", "name='" + "x" * 70 + "','" + "x" * 69 + "y'", "--runs",
+                         "3", "--", "true"], columns, {"NO_COLOR": "1"})
+    assert max(len(line) for line in shown.splitlines()) <= columns
+    names = {line.split()[1] for line in shown.splitlines() if line.startswith("true")}
+    assert len(names) >= 2, shown
+
+
+def test_columns_can_be_given_by_the_environment():
+    shown = on_terminal(["run", "-q", "--runs", "2", "--", "true"], 200,
+                        {"COLUMNS": "40", "NO_COLOR": "1"})
+    assert max(len(line) for line in shown.splitlines()) <= 45
+
+
+def test_a_terminal_without_utf8_gets_ascii():
+    shown = on_terminal(["run", "-q", "--runs", "3", "--", "true"], env={"LC_ALL": "C"})
+    assert shown.isascii() and "+-" in shown
+
+
+def start(folder, *args, **options):
+    return subprocess.Popen([PROGRAM, "run", *args], cwd=folder, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, encoding="utf-8", **options)
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupting_keeps_finished_configs_and_ends_the_program(ks, number, status):  # C28
+    process = start(ks.folder, "-p", "n=1..100", "--runs", "1", "--csv", "r.csv", "--",
+                    "sh", "-c", "[ {n} -lt 20 ] || { echo {n} > started; sleep 60 & echo $! > pid; "
+                                "wait; }")
+    deadline = time.time() + 30
+    while not (ks.folder / "pid").exists() or not (ks.folder / "pid").read_text():
+        assert time.time() < deadline
+        time.sleep(0.02)
+    began = time.time()
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert time.time() - began < 10
+    assert "cancelled after 19 of 100 configs" in stderr
+    assert "partial: 19 of 100 configs are finished" in stdout
+    lines = (ks.folder / "r.csv.partial").read_text()
+    assert lines.endswith("\n") and len(lines.splitlines()) == 1 + 19 * 5
+    assert not (ks.folder / "r.csv").exists()
+    pid = int((ks.folder / "pid").read_text())
+    for _ in range(100):  # its children are ended with it
+        try:
+            state = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            break
+        if state == "Z":
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the program's child lives on")
+
+
+def test_interrupted_before_anything_is_finished(ks):
+    process = start(ks.folder, "--", "sh", "-c", "echo > started; sleep 60")
+    deadline = time.time() + 30
+    while not (ks.folder / "started").exists():
+        assert time.time() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert "cancelled after 0 of 1 configs" in stderr
