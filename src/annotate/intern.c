@@ -71,7 +71,7 @@ static ks_status check_name(const char *name, ks_error *err)
 static char *make_path(const ks_annotation *parent, const char *name)
 {
     ks_buf path;
-    ks_buf_init(&path, 4u * MAX_PATH);
+    ks_buf_init(&path, (size_t)4 * MAX_PATH);
     if (parent != NULL) {
         ks_buf_add(&path, parent->path);
         ks_buf_add_char(&path, '/');

@@ -114,9 +114,9 @@ bool ks_grow(void **array, size_t *capacity, size_t need, size_t size)
 
 static const char ORIGIN[] = "alloc";
 
-ks_status ks_enomem(ks_error *err)
+void ks_note_enomem(ks_error *err)
 {
-    return ks_fail(err, KS_ENOMEM, ORIGIN, 0, "out of memory");
+    ks_fail(err, KS_ENOMEM, ORIGIN, 0, "out of memory");
 }
 
 bool ks_is_enomem(const ks_error *err)

@@ -25,7 +25,14 @@ bool ks_grow(void **array, size_t *capacity, size_t need, size_t size);
 #define KS_GROW(array, capacity, need, err) \
     (ks_grow((void **)&(array), &(capacity), (need), sizeof *(array)) ? KS_OK : ks_enomem(err))
 
-ks_status ks_enomem(ks_error *err);
+void ks_note_enomem(ks_error *err);
+
+/** Store that there is no memory. Inline, so that analysers see that it never returns KS_OK. */
+static inline ks_status ks_enomem(ks_error *err)
+{
+    ks_note_enomem(err);
+    return KS_ENOMEM;
+}
 
 /** Whether a failure is ks_enomem()'s: this library found no memory, not the user's code. */
 bool ks_is_enomem(const ks_error *err);

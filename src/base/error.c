@@ -41,9 +41,8 @@ void ks_error_clear(ks_error *err)
 /* One line of valid UTF-8 at the end: no control characters, no character cut in two. */
 static void tidy(char *text, size_t size, size_t full_length)
 {
-    size_t length = strlen(text);
     if (full_length >= size) {
-        length = size - 1 - strlen("...");
+        size_t length = size - 1 - strlen("...");
         while (length > 0 && ((unsigned char)text[length] & 0xC0u) == 0x80u) {
             length--;
         }

@@ -62,7 +62,11 @@ size_t ks_num_fixed(double number, int decimals, char *to)
         if (decimals > 0 && i == count + zeros - behind) {
             *end++ = '.';
         }
-        *end++ = i < zeros ? '0' : digits[i - zeros];
+        if (i < zeros) {
+            *end++ = '0';
+        } else {
+            *end++ = digits[i - zeros];
+        }
     }
     *end = '\0';
     return (size_t)(end - to);

@@ -14,7 +14,8 @@ enum {
 static void add_text(ks_buf *to, const char *text)
 {
     size_t plain = strcspn(text, ",\"\r\n");
-    if (text[plain] == '\0' && plain > 0) {
+    bool mark = strncmp(text, "\xEF\xBB\xBF", 3) == 0; /* readers take it off a file's start */
+    if (text[plain] == '\0' && plain > 0 && !mark) {
         ks_buf_add_bytes(to, text, plain);
         return;
     }

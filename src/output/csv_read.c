@@ -167,7 +167,7 @@ static ks_status fill(const reader *r, size_t columns, ks_table *table, ks_buf *
         KS_TRY(ks_table_add_column(table, ks_buf_text(text), type_of(r, columns, c), KS_ROLE_PLAIN,
                                    NULL, r->err));
     }
-    size_t rows = r->count / columns - 1;
+    size_t rows = columns > 0 ? r->count / columns - 1 : 0; /* a record has a field at least */
     KS_TRY(ks_table_add_rows(table, rows, r->err));
     for (size_t row = 0; row < rows; row++) {
         for (size_t c = 0; c < columns; c++) {

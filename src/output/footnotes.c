@@ -26,7 +26,7 @@ static ks_status add_letter(ks_footnotes *notes, const char *text, ks_buf *to, k
     ks_text_id id = 0;
     if (text != NULL) {
         KS_TRY(ks_pool_add(&notes->texts, text, &id, err));
-        ks_buf_add_char(to, id <= LETTERS ? (char)('a' + id - 1) : '+');
+        ks_buf_add(to, id <= LETTERS ? (const char[]){(char)('a' + id - 1), '\0'} : "+");
     }
     return KS_OK;
 }

@@ -6,8 +6,9 @@
 #include "base/str.h"
 #include "plan/plan.h"
 
-ks_status ks_plan_keep_value(ks_plan *plan, const char *param, const ks_value *value, ks_value *out,
-                             ks_error *err)
+/* A copy of a value whose texts belong to the plan; refuses texts that are not UTF-8. */
+static ks_status keep_value(ks_plan *plan, const char *param, const ks_value *value, ks_value *out,
+                            ks_error *err)
 {
     ks_value copy = *value;
     if (copy.type < KS_MISSING || copy.type > KS_OPAQUE) {
@@ -36,7 +37,7 @@ size_t ks_plan_find_param(const ks_plan *plan, const char *name)
     return i;
 }
 
-ks_status ks_plan_add_param(ks_plan *plan, const char *name, ks_param **out, ks_error *err)
+static ks_status add_param(ks_plan *plan, const char *name, ks_error *err)
 {
     const char *kept = NULL;
     KS_TRY(ks_plan_keep(plan, "a parameter's name", name, &kept, err));
@@ -56,9 +57,7 @@ ks_status ks_plan_add_param(ks_plan *plan, const char *name, ks_param **out, ks_
         return ks_fail(err, KS_EINVAL, "plan", 0, "parameter '%s' is given twice", name);
     }
     KS_TRY(KS_GROW(plan->params, plan->param_capacity, plan->param_count + 1, err));
-    *out = &plan->params[plan->param_count];
-    **out = (ks_param){.name = kept};
-    plan->param_count++;
+    plan->params[plan->param_count++] = (ks_param){.name = kept};
     return KS_OK;
 }
 
@@ -80,11 +79,11 @@ ks_status ks_plan_axis(ks_plan *plan, const char *name, const ks_value *values, 
         return ks_fail(err, KS_EINVAL, "plan", 0, "parameter '%s' has no values",
                        name != NULL ? name : "");
     }
-    ks_param *param = NULL;
-    KS_TRY(ks_plan_add_param(plan, name, &param, err));
+    KS_TRY(add_param(plan, name, err));
+    ks_param *param = &plan->params[plan->param_count - 1];
     ks_status status = KS_GROW(param->values, param->capacity, n, err);
     for (size_t i = 0; i < n && status == KS_OK; i++) {
-        status = ks_plan_keep_value(plan, name, &values[i], &param->values[i], err);
+        status = keep_value(plan, name, &values[i], &param->values[i], err);
     }
     if (status != KS_OK) {
         ks_free(param->values);
@@ -167,8 +166,7 @@ ks_status ks_plan_param(ks_plan *plan, const char *name, ks_error *err)
                        "parameter '%s' comes after the first config; name all parameters first",
                        name != NULL ? name : "");
     }
-    ks_param *param = NULL;
-    return ks_plan_add_param(plan, name, &param, err);
+    return add_param(plan, name, err);
 }
 
 ks_status ks_plan_config(ks_plan *plan, const ks_value *values, size_t n, ks_error *err)
@@ -184,7 +182,7 @@ ks_status ks_plan_config(ks_plan *plan, const ks_value *values, size_t n, ks_err
     KS_TRY(KS_GROW(plan->cells, plan->cell_capacity, plan->cell_count + n, err));
     for (size_t i = 0; i < n; i++) {
         ks_value *cell = &plan->cells[plan->cell_count + i];
-        ks_status status = ks_plan_keep_value(plan, plan->params[i].name, &values[i], cell, err);
+        ks_status status = keep_value(plan, plan->params[i].name, &values[i], cell, err);
         if (status != KS_OK) {
             ks_error_prefix(err, "config %zu", plan->given_configs + 1);
             return status;

@@ -201,8 +201,8 @@ static ks_status float_steps(parser *p, const number *from, const number *to, co
         return KS_OK;
     }
     double steps = floor((to->f64 - from->f64) / step->f64 + 1e-9);
-    for (double k = 0.0; k <= steps; k += 1.0) {
-        KS_TRY(add_f64(p, from->f64 + k * step->f64));
+    for (int k = 0; (double)k <= steps; k++) {
+        KS_TRY(add_f64(p, from->f64 + (double)k * step->f64));
     }
     return KS_OK;
 }
@@ -211,8 +211,8 @@ static ks_status float_steps(parser *p, const number *from, const number *to, co
 static ks_status float_factors(parser *p, const number *from, const number *to, double factor)
 {
     double end = fabs(to->f64);
-    for (double k = 0.0;; k += 1.0) {
-        double value = from->f64 * pow(factor, k);
+    for (int k = 0;; k++) { /* add_item() ends it where there are too many */
+        double value = from->f64 * pow(factor, (double)k);
         if (fabs(value - to->f64) <= end * 1e-9) {
             value = to->f64;
         }

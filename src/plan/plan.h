@@ -86,13 +86,6 @@ struct ks_plan {
 ks_status ks_plan_keep(ks_plan *plan, const char *what, const char *text, const char **out,
                        ks_error *err);
 
-/** A copy of a value whose texts belong to the plan; refuses texts that are not UTF-8. */
-ks_status ks_plan_keep_value(ks_plan *plan, const char *param, const ks_value *value, ks_value *out,
-                             ks_error *err);
-
-/** Add a parameter, once its name was judged. `*out` is valid until the next one is added. */
-ks_status ks_plan_add_param(ks_plan *plan, const char *name, ks_param **out, ks_error *err);
-
 /** Value of a parameter in a config, borrowed. */
 const ks_value *ks_plan_value(const ks_plan *plan, size_t config, size_t param);
 

@@ -83,7 +83,9 @@ static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t 
         if (count > 0) {
             ks_buf_addf(to, "%s%.80s", to->length > 0 ? ", " : "",
                         ks_pool_text(&ledger->kernels, kernel));
-            ks_buf_addf(to, count > 1 ? " %ux" : "", count);
+            if (count > 1) {
+                ks_buf_addf(to, " %ux", count);
+            }
         }
     }
 }

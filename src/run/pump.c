@@ -73,7 +73,10 @@ void ks_pump_tail(const ks_pump *pump, char *to)
     size_t count = pump->bytes < pump->tail_size ? (size_t)pump->bytes : pump->tail_size;
     for (size_t i = 0; i < count; i++) {
         char c = pump->tail[(pump->bytes - count + i) % pump->tail_size];
-        to[i] = c != '\0' ? c : ' ';
+        to[i] = c;
+        if (c == '\0') {
+            to[i] = ' ';
+        }
     }
     to[count] = '\0';
 }

@@ -73,7 +73,8 @@ ks_status ks_clock_calibrate(ks_clock_costs *out, ks_error *err)
     KS_TRY(status);
     KS_TRY(ended);
     qsort(readings, count, sizeof readings[0], compare);
-    out->empty_ns = (double)readings[count / 2];
+    size_t middle = count / 2;
+    out->empty_ns = (double)readings[middle];
     out->resolution_ns = smallest_step();
     return KS_OK;
 }

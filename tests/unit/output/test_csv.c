@@ -116,6 +116,12 @@ static void files_of_other_programs_are_understood(void **state)
     assert_int_equal(ks_table_type(t, 2), KS_F64); /* nothing in it */
     KT_F64(ks_table_number(t, 0, 3), 1e22);
     ks_table_free(t);
+    t = parse("\xEF\xBB\xBF\xEF\xBB\xBF,b\n1,2\n"); /* a name that is a mark itself */
+    assert_string_equal(ks_table_name(t, 0), "\xEF\xBB\xBF");
+    char *written = kt_capture(to_csv, t);
+    assert_string_equal(written, "\"\xEF\xBB\xBF\",b\n1,2\n");
+    free(written);
+    ks_table_free(t);
     t = parse("a\n1\n"); /* one column */
     assert_int_equal(ks_table_rows(t), 1);
     ks_table_free(t);

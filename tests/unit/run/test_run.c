@@ -1,6 +1,5 @@
-/* The run and the contract of collectors, with the clock and with a fake that needs three passes.
- */
-#include "harness.h"
+/* The run: calls, failures, one at a time, forks, cancelling; with the clock and the fake. */
+#include "fakes/run_fixture.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -8,45 +7,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "api/run.h"
-#include "collect/clock/clock.h"
-#include "fakes/fake_collector.h"
-
-static ks_error err;
-static ks_plan *plan;
-static ks_results *results;
-
-static const ks_collector_ops *const both[] = {&ks_clock_ops, &fake_ops, NULL};
-
-static int start(void **state)
-{
-    (void)state;
-    ks_error_clear(&err);
-    fake_reset((fake_script){0});
-    results = NULL;
-    KT_OK(ks_plan_new(&plan, &err));
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ks_results_free(results);
-    ks_plan_free(plan);
-    assert_int_equal(fake.opened, fake.closed);
-    return 0;
-}
-
-static const ks_table *table(void)
-{
-    return ks_results_table(results);
-}
-
-static double mean(const char *annotation, const char *metric)
-{
-    return kt_number(table(), (kt_key){annotation, metric, KT_ANY}, "AvgValue");
-}
 
 /* ---- calls ------------------------------------------------------------------------------------
  */
@@ -161,9 +121,6 @@ static void a_plan_can_be_run_again(void **state)
     assert_string_equal(s.calls, "c0r0p0 c0r0p0 c0r0p0 ");
 }
 
-/* ---- launches ---------------------------------------------------------------------------------
- */
-
 static ks_status two_kernels(const ks_call *call, void *user, ks_error *e)
 {
     (void)call;
@@ -178,246 +135,6 @@ static ks_status two_kernels(const ks_call *call, void *user, ks_error *e)
     }
     fake_launch("stray", 5, 5, 5);
     return KS_OK;
-}
-
-static void run_fake(ks_body_fn body)
-{
-    KT_OK(ks_plan_metric(plan, "fake__*", &err));
-    KT_OK(ks_run_with(fake_collectors, plan, body, NULL, &results, &err));
-}
-
-static void unequal_kernels_combine_by_kind(void **state) /* C16 */
-{
-    (void)state;
-    KT_OK(ks_plan_runs(plan, 3, &err));
-    run_fake(two_kernels);
-    KT_F64(mean("mixed", "fake__duration.sum"), 10000);
-    KT_F64(mean("mixed", "fake__bytes.sum"), 10);
-    KT_F64(mean("mixed", "fake__busy.pct"), 18);
-    KT_F64(mean("single", "fake__busy.pct"), 90);
-    kt_key key = {"mixed", "fake__busy.pct", KT_ANY};
-    KT_F64(kt_number(table(), key, "NumKernels"), 2);
-    assert_string_equal(kt_text(table(), key, "Kernel"), "A|B");
-    KT_F64(kt_number(table(), key, "Passes"), 2);
-    /* put together from two passes: its spread says nothing about stability */
-    assert_false(
-        ks_table_valid(table(), kt_row(table(), key), ks_table_find(table(), "StableMeasurement")));
-    assert_true(ks_table_valid(table(),
-                               kt_row(table(), (kt_key){"mixed", "fake__bytes.sum", KT_ANY}),
-                               ks_table_find(table(), "StableMeasurement")));
-}
-
-static void launches_outside_annotations_are_told(void **state)
-{
-    (void)state;
-    KT_OK(ks_plan_runs(plan, 3, &err));
-    run_fake(two_kernels);
-    KT_HAS(ks_table_fact(table(), "warnings[]").text,
-           "3 launches were made outside any annotation");
-}
-
-static void launches_come_as_a_table(void **state)
-{
-    (void)state;
-    ks_table *launches = NULL;
-    KT_OK(ks_plan_runs(plan, 2, &err));
-    run_fake(two_kernels);
-    KT_OK(ks_results_launches(results, &launches, &err));
-    assert_int_equal(ks_table_rows(launches), 8);
-    size_t kernel = ks_table_find(launches, "Kernel");
-    size_t annotation = ks_table_find(launches, "Annotation");
-    assert_string_equal(ks_table_text(launches, 5, kernel), "B");
-    assert_string_equal(ks_table_text(launches, 5, annotation), "mixed");
-    assert_null(ks_table_text(launches, 7, annotation));
-    KT_F64(ks_table_number(launches, 7, ks_table_find(launches, "Order")), 3);
-    KT_F64(ks_table_number(launches, 7, ks_table_find(launches, "Run")), 1);
-    KT_F64(ks_table_number(launches, 0, ks_table_find(launches, "BlockX")), 32);
-    ks_table_free(launches);
-}
-
-static void *launch_25(void *arg)
-{
-    (void)arg;
-    for (int i = 0; i < 25; i++) {
-        fake_launch("worker kernel", 1, 1, 1);
-    }
-    return NULL;
-}
-
-static ks_status launch_from_threads(const ks_call *call, void *user, ks_error *e)
-{
-    (void)call;
-    (void)user;
-    (void)e;
-    pthread_t threads[4];
-    KS_ANNOTATE("workers") {
-        for (int i = 0; i < 4; i++) {
-            pthread_create(&threads[i], NULL, launch_25, NULL);
-        }
-        for (int i = 0; i < 4; i++) {
-            pthread_join(threads[i], NULL);
-        }
-    }
-    return KS_OK;
-}
-
-static void launches_of_worker_threads_are_each_counted_once(void **state) /* C07 in kind */
-{
-    (void)state;
-    KT_OK(ks_plan_runs(plan, 5, &err));
-    run_fake(launch_from_threads);
-    kt_key key = {"workers", "fake__bytes.sum", KT_ANY};
-    KT_F64(mean("workers", "fake__bytes.sum"), 100);
-    KT_F64(kt_number(table(), key, "StdDev"), 0);
-    KT_F64(kt_number(table(), key, "NumKernels"), 100);
-}
-
-static ks_status as_many_as_n(const ks_call *call, void *user, ks_error *e)
-{
-    (void)user;
-    (void)e;
-    KS_ANNOTATE("a") {
-        for (int64_t i = 0; i < ks_call_i64(call, "n"); i++) {
-            fake_launch("k", 1, 1, 1);
-        }
-    }
-    if (ks_call_i64(call, "n") == 2) {
-        KS_ANNOTATE("only for 2") {
-            fake_launch("other", 7, 7, 7);
-        }
-    }
-    return KS_OK;
-}
-
-static void launch_counts_may_differ_between_configs(void **state)
-{
-    (void)state;
-    KT_OK(ks_plan_axis_spec(plan, "n=1,2,5", &err));
-    run_fake(as_many_as_n);
-    for (int64_t n = 1; n <= 5; n = n == 1 ? 2 : n + 3) {
-        KT_F64(kt_number(table(), (kt_key){"a", "fake__bytes.sum", n}, "AvgValue"), (double)n);
-    }
-    /* an annotation of one config has a row there, and none elsewhere */
-    KT_F64(kt_number(table(), (kt_key){"only for 2", "fake__bytes.sum", 2}, "AvgValue"), 7);
-    size_t rows = 0;
-    for (size_t row = 0; row < ks_table_rows(table()); row++) {
-        rows += strcmp(ks_table_text(table(), row, 0), "only for 2") == 0;
-    }
-    assert_int_equal(rows, 3); /* its three metrics */
-}
-
-static void lost_launches_are_measured_once_more(void **state)
-{
-    (void)state;
-    fake.script.lose_every = 2;
-    fake.script.lose_until = 1; /* only the first time */
-    run_fake(two_kernels);
-    assert_int_equal(fake.drains, 2);
-    KT_F64(mean("mixed", "fake__bytes.sum"), 10);
-}
-
-static void launches_that_stay_lost_are_an_error(void **state) /* C18 in kind */
-{
-    (void)state;
-    fake.script.lose_every = 4;
-    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
-    KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
-             "config 1 of 1: 9 of 12 launches were captured: the values would be too small");
-    assert_int_equal(fake.drains, 2);
-    assert_int_equal(ks_table_rows(table()), 0);
-    assert_false(ks_results_complete(results));
-}
-
-static void more_launches_than_were_seen_are_an_error(void **state)
-{
-    (void)state;
-    fake.script.invent = 1;
-    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
-    KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
-             "13 of 12 launches were captured: work that kernels launched themselves");
-}
-
-static void passes_in_another_order_are_measured_once_more(void **state)
-{
-    (void)state;
-    fake.script.reorder_pass = 2;
-    fake.script.reorder_until = 1;
-    run_fake(two_kernels);
-    assert_int_equal(fake.drains, 2);
-    KT_F64(mean("mixed", "fake__busy.pct"), 18);
-}
-
-static void passes_that_stay_different_fail_naming_what_differs(void **state)
-{
-    (void)state;
-    fake.script.reorder_pass = 3;
-    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
-    KT_FAILS(
-        ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
-        "launch 1 of run 1 is A grid (1, 1, 1), block (32, 1, 1), stream 0x7 in pass 1, but B");
-}
-
-static void a_spoilt_config_is_marked_when_tolerant(void **state)
-{
-    (void)state;
-    fake.script.lose_every = 4;
-    KT_OK(ks_plan_tolerant(plan, true, &err));
-    KT_OK(ks_plan_runs(plan, 2, &err));
-    run_fake(two_kernels);
-    kt_key key = {"mixed", "fake__bytes.sum", KT_ANY};
-    assert_false(ks_table_valid(table(), kt_row(table(), key), ks_table_find(table(), "AvgValue")));
-    KT_HAS(kt_text(table(), key, "Failure"), "all 2 runs failed: 18 of 24 launches were captured");
-    assert_true(ks_results_complete(results));
-    assert_int_equal(ks_results_succeeded(results), 0);
-}
-
-static void refusing_to_combine_names_the_kernels(void **state) /* C01 */
-{
-    (void)state;
-    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
-    KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
-    KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
-             "annotation 'mixed' launched 2 kernels in one run (A, B), and the plan refuses");
-}
-
-static ks_status enter_twice(const ks_call *call, void *user, ks_error *e)
-{
-    (void)call;
-    (void)user;
-    (void)e;
-    for (int i = 0; i < 2; i++) {
-        KS_ANNOTATE("twice") {
-        }
-    }
-    return KS_OK;
-}
-
-static void refusing_to_combine_counts_visits_too(void **state)
-{
-    (void)state;
-    KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
-    KT_FAILS(ks_run(plan, enter_twice, NULL, &results, &err), KS_ESTATE,
-             "'twice' was entered 2 times in one run, and the plan refuses");
-}
-
-static ks_status add_up(double sum, double next, double *out, void *user, ks_error *e)
-{
-    (void)user;
-    (void)e;
-    *out = sum + next;
-    return KS_OK;
-}
-
-static void adding_percentages_is_done_with_a_warning(void **state) /* C16 */
-{
-    (void)state;
-    KT_OK(ks_plan_combine_fn(plan, add_up, NULL, &err));
-    run_fake(two_kernels);
-    kt_key key = {"mixed", "fake__busy.pct", KT_ANY};
-    KT_F64(mean("mixed", "fake__busy.pct"), 100);
-    KT_HAS(kt_text(table(), key, "Warnings"), "fake__busy.pct is in %");
-    assert_null(kt_text(table(), (kt_key){"mixed", "fake__bytes.sum", KT_ANY}, "Warnings"));
-    assert_null(kt_text(table(), (kt_key){"single", "fake__busy.pct", KT_ANY}, "Warnings"));
 }
 
 /* ---- failures ---------------------------------------------------------------------------------
@@ -817,127 +534,13 @@ static void cancelling_keeps_finished_configs(void **state) /* C28 in kind */
     KT_FAILS(ks_run(plan, cancel_at_3, plan, &results, &err), KS_ECANCELED, "after 2 of 5");
 }
 
-/* ---- info collectors --------------------------------------------------------------------------
- */
-
-typedef struct counts {
-    atomic_int calls[4];
-    ks_info_scope scope;
-} counts;
-
-static ks_status count_info(const ks_call *call, const char *annotation, ks_value *out, void *user,
-                            ks_error *e)
-{
-    counts *c = user;
-    (void)e;
-    assert_int_equal(call == NULL, c->scope == KS_SCOPE_ONCE);
-    assert_int_equal(annotation != NULL, c->scope == KS_SCOPE_ANNOTATION);
-    KS_ANNOTATE("inside an info collector") { /* inert */
-    }
-    *out = ks_i64(atomic_fetch_add(&c->calls[c->scope], 1) + 1);
-    return KS_OK;
-}
-
-static ks_status two_annotations(const ks_call *call, void *user, ks_error *e)
-{
-    (void)call;
-    (void)user;
-    (void)e;
-    KS_ANNOTATE("a") {
-        fake_launch("k", 1, 1, 1);
-    }
-    KS_ANNOTATE("b") {
-        fake_launch("k", 1, 1, 1);
-    }
-    return KS_OK;
-}
-
-static void info_collectors_are_called_in_their_scopes(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"once", "config", "run", "annotation"};
-    counts c[4] = {0};
-    for (int i = 0; i < 4; i++) {
-        c[i].scope = (ks_info_scope)i;
-        KT_OK(ks_plan_info(plan, names[i], c[i].scope, count_info, &c[i], &err));
-    }
-    KT_OK(ks_plan_axis_spec(plan, "n=1,2", &err));
-    KT_OK(ks_plan_runs(plan, 3, &err));
-    KT_OK(ks_plan_warmup(plan, 2, &err));
-    KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err)); /* three passes */
-    KT_OK(ks_run_with(both, plan, two_annotations, NULL, &results, &err));
-    assert_int_equal(atomic_load(&c[0].calls[0]), 1);
-    assert_int_equal(atomic_load(&c[1].calls[1]), 2);
-    assert_int_equal(atomic_load(&c[2].calls[2]), 6);
-    assert_int_equal(atomic_load(&c[3].calls[3]), 12);
-    /* values 1 3 5 for a and 2 4 6 for b in the first config, 7 9 11 and 8 10 12 in the second */
-    kt_key a1 = {"a", "fake__bytes.sum", 1};
-    kt_key b2 = {"b", "fake__bytes.sum", 2};
-    KT_F64(kt_number(table(), a1, "annotation_Min"), 1);
-    KT_F64(kt_number(table(), a1, "annotation_Max"), 5);
-    KT_F64(kt_number(table(), a1, "annotation_Avg"), 3);
-    KT_F64(kt_number(table(), a1, "annotation_Std"), 2);
-    KT_F64(kt_number(table(), b2, "annotation_Avg"), 10);
-    KT_F64(kt_number(table(), b2, "run_Avg"), 5);
-    KT_F64(kt_number(table(), b2, "config_Avg"), 2);
-    KT_F64(kt_number(table(), b2, "config_Std"), 0); /* once per run, as nsight-python counts it */
-    KT_F64(kt_number(table(), b2, "once"), 1);
-    assert_int_equal(ks_table_rows(table()), 4); /* no row for the annotation in the callback */
-}
-
-static ks_status text_or_failure(const ks_call *call, const char *annotation, ks_value *out,
-                                 void *user, ks_error *e)
-{
-    (void)annotation;
-    (void)user;
-    if (ks_call_i64(call, "n") == 2) {
-        return ks_fail(e, KS_EBODY, "user", 0, "sensor gone");
-    }
-    static char text[32];
-    snprintf(text, sizeof text, "n is %d", (int)ks_call_i64(call, "n"));
-    *out = ks_text(text); /* the next call overwrites it */
-    return KS_OK;
-}
-
-static void info_texts_come_as_they_are_and_failures_as_missing(void **state)
-{
-    (void)state;
-    seen s = {0};
-    KT_OK(ks_plan_axis_spec(plan, "n=1,2,3", &err));
-    KT_OK(ks_plan_runs(plan, 2, &err));
-    KT_OK(ks_plan_info(plan, "note", KS_SCOPE_CONFIG, text_or_failure, NULL, &err));
-    KT_OK(ks_run(plan, note_call, &s, &results, &err));
-    kt_key key = {"a", "cpu__time_duration.sum", 3};
-    assert_string_equal(kt_text(table(), key, "note"), "n is 3");
-    key.n = 2;
-    assert_null(kt_text(table(), key, "note"));
-    KT_HAS(ks_table_fact(table(), "warnings[]").text,
-           "info collector 'note' (config scope) failed: sensor gone");
-    assert_int_equal(ks_table_find(table(), "note_Avg"), ks_table_columns(table()));
-}
-
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, start, stop)
     const struct CMUnitTest tests[] = {
         T(a_collector_with_the_clock_beside_it_has_its_own_passes),
         T(collectors_that_disturb_nobody_share_passes),
         T(rows_keep_the_order_of_the_plan_in_a_shuffle),
         T(a_plan_can_be_run_again),
-        T(unequal_kernels_combine_by_kind),
-        T(launches_outside_annotations_are_told),
-        T(launches_come_as_a_table),
-        T(launches_of_worker_threads_are_each_counted_once),
-        T(launch_counts_may_differ_between_configs),
-        T(lost_launches_are_measured_once_more),
-        T(launches_that_stay_lost_are_an_error),
-        T(more_launches_than_were_seen_are_an_error),
-        T(passes_in_another_order_are_measured_once_more),
-        T(passes_that_stay_different_fail_naming_what_differs),
-        T(a_spoilt_config_is_marked_when_tolerant),
-        T(refusing_to_combine_names_the_kernels),
-        T(refusing_to_combine_counts_visits_too),
-        T(adding_percentages_is_done_with_a_warning),
         T(a_strict_run_stops_and_keeps_what_is_finished),
         T(a_tolerant_run_marks_what_failed),
         T(a_call_that_fails_is_aborted_and_spoils_its_run_alone),
@@ -953,8 +556,6 @@ int main(void)
         T(a_child_forked_by_the_body_is_inert),
         T(a_body_that_returns_in_a_child_ends_the_run_there),
         T(cancelling_keeps_finished_configs),
-        T(info_collectors_are_called_in_their_scopes),
-        T(info_texts_come_as_they_are_and_failures_as_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
