@@ -63,6 +63,11 @@ void *ks_calloc(size_t count, size_t size)
     if (size != 0 && count > SIZE_MAX / size) {
         return NULL;
     }
+    if (current.realloc == libc_realloc && count * size > 0) {
+        void *block = calloc(count, size); /* large ones need no memory until they are written to */
+        atomic_fetch_add_explicit(&live_blocks, block != NULL, memory_order_relaxed);
+        return block;
+    }
     void *block = ks_alloc(count * size);
     if (block != NULL) {
         memset(block, 0, count * size);
@@ -94,12 +99,11 @@ bool ks_grow(void **array, size_t *capacity, size_t need, size_t size)
         return true;
     }
     size_t wanted = *capacity < 8 ? 8 : *capacity;
-    while (wanted < need) {
-        if (wanted > SIZE_MAX / 2) {
-            return false;
-        }
-        wanted *= 2;
+    if (wanted > SIZE_MAX / 2) {
+        return false;
     }
+    wanted =
+        need > 2 * wanted ? need : 2 * wanted; /* as much as is asked for, or twice as before */
     if (wanted > SIZE_MAX / size) {
         return false;
     }

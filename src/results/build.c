@@ -8,7 +8,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "plan/call.h"
-#include "results/results.h"
+#include "results/infos.h"
+#include "results/rows.h"
 
 /* The fixed columns, in nsight-python's order; those of parameters come after Metric, those of info
  * collectors after Unit. `ours` may be left out for a parameter or info collector of that name. */
@@ -73,8 +74,12 @@ typedef struct builder {
     ks_table *table;
     size_t at[COLUMN_COUNT]; /* index of each fixed column, or LEFT_OUT */
     size_t first_param;
+    size_t row; /* being filled */
     bool whole; /* every sample is a whole number: extremes are too */
-    const char *host;
+    ks_rows rows;
+    ks_info_columns infos;
+    ks_text_id *ids; /* of our pool's texts in the table's; 0: not there yet */
+    ks_text_id host, device, derived;
     ks_error *err;
 } builder;
 
@@ -214,7 +219,7 @@ static ks_status add_columns(builder *b)
             KS_TRY(add_params(b->r, b->table, b->err));
         }
         if (c == UNIT) {
-            KS_TRY(ks_results_add_info_columns(b->r, b->table, b->err));
+            KS_TRY(ks_info_columns_init(&b->infos, b->r, b->table, b->err));
         }
     }
     return KS_OK;
@@ -229,6 +234,27 @@ static ks_status set_text(builder *b, size_t row, enum column column, const char
         return KS_OK;
     }
     return ks_table_set_text(b->table, row, b->at[column], text, b->err);
+}
+
+/* A text of ours that comes in many rows: hashed once. */
+static ks_status set_pooled(builder *b, size_t row, enum column column, ks_text_id ours)
+{
+    if (ours == 0 || b->at[column] == LEFT_OUT) {
+        return KS_OK;
+    }
+    if (b->ids[ours] == 0) {
+        KS_TRY(
+            ks_pool_add(&b->table->pool, ks_pool_text(&b->r->pool, ours), &b->ids[ours], b->err));
+    }
+    ks_table_set_id(b->table, row, b->at[column], b->ids[ours]);
+    return KS_OK;
+}
+
+static void set_id(builder *b, size_t row, enum column column, ks_text_id text)
+{
+    if (b->at[column] != LEFT_OUT) {
+        ks_table_set_id(b->table, row, b->at[column], text);
+    }
 }
 
 static void set_f64(builder *b, size_t row, enum column column, double value)
@@ -281,7 +307,6 @@ static void set_statistics(builder *b, size_t row, const ks_row *from)
     set_f64(b, row, RELATIVE, s->relative_pct);
     set_f64(b, row, MEDIAN, s->median);
     set_f64(b, row, MAD, s->mad);
-    set_f64(b, row, GEOMEAN, from->geomean);
     bool stitched = !from->derived && b->r->metrics[from->metric].passes > 1;
     if (!isnan(s->relative_pct) && !stitched) {
         ks_table_set_bool(b->table, row, b->at[STABLE], s->relative_pct < KS_STABLE_PCT);
@@ -378,7 +403,7 @@ static ks_status set_region(builder *b, size_t row, const ks_row *from)
     if (region == NULL) {
         return KS_OK;
     }
-    KS_TRY(set_text(b, row, KERNEL, ks_pool_text(&b->r->pool, region->kernels)));
+    KS_TRY(set_pooled(b, row, KERNEL, region->kernels));
     if (region->entered > 0 && !region->visits_differ) {
         set_i64(b, row, VISITS, region->visits);
     }
@@ -393,49 +418,104 @@ static ks_status set_metric(builder *b, size_t row, const ks_row *from)
     const ks_results *r = b->r;
     ks_text_id name = from->derived ? r->derived[from->metric].name : r->metric_names[from->metric];
     ks_text_id unit = from->derived ? r->derived[from->metric].unit : r->metric_units[from->metric];
-    KS_TRY(set_text(b, row, METRIC, ks_pool_text(&r->pool, name)));
+    KS_TRY(set_pooled(b, row, METRIC, name));
     if (r->plan->normalize == NULL) {
-        KS_TRY(set_text(b, row, UNIT, ks_pool_text(&r->pool, unit)));
+        KS_TRY(set_pooled(b, row, UNIT, unit));
         ks_table_set_bool(b->table, row, b->at[NORMALIZED], false);
     } else {
         KS_TRY(set_text(b, row, NORMALIZED, r->plan->normalize));
         set_f64(b, row, BASELINE, from->normalized ? from->baseline : NAN);
     }
     if (from->derived) {
-        return set_text(b, row, SOURCE, "derived");
+        set_id(b, row, SOURCE, b->derived);
+        return KS_OK;
     }
     set_i64(b, row, PASSES, r->metrics[from->metric].passes);
-    return set_text(b, row, SOURCE, r->metrics[from->metric].source);
+    return set_pooled(b, row, SOURCE, r->metric_sources[from->metric]);
 }
 
-static ks_status fill_row(builder *b, size_t row)
+static ks_status fill_row(builder *b, size_t row, const ks_row *from)
 {
-    const ks_row *from = &b->r->rows[row];
     if (from->annotation != KS_NO_ANNOTATION) {
-        ks_text_id path = b->r->annotations[from->annotation];
-        KS_TRY(set_text(b, row, ANNOTATION, ks_pool_text(&b->r->pool, path)));
+        KS_TRY(set_pooled(b, row, ANNOTATION, b->r->annotations[from->annotation]));
     }
     KS_TRY(set_params(b, row, from->record->config));
     KS_TRY(set_metric(b, row, from));
-    KS_TRY(set_text(b, row, HOST, b->host));
-    KS_TRY(set_text(b, row, DEVICE, "cpu"));
+    set_id(b, row, HOST, b->host);
+    set_id(b, row, DEVICE, b->device);
     KS_TRY(set_region(b, row, from));
     set_statistics(b, row, from);
     KS_TRY(set_failure(b, row, from));
-    return set_warnings(b, row, from);
+    KS_TRY(set_warnings(b, row, from));
+    return ks_info_columns_fill(&b->infos, row, from, b->err);
 }
 
 static bool all_whole(const ks_results *r)
 {
     bool any = false;
-    for (size_t i = 0; i < r->row_count; i++) {
-        const ks_summary *s = &r->rows[i].summary;
-        if (s->n > 0 && !s->whole) {
+    for (size_t i = 0; i < r->value_count; i++) {
+        if (!isnan(r->values[i]) && !ks_is_whole(r->values[i])) {
             return false;
         }
-        any = any || s->n > 0;
+        any = any || !isnan(r->values[i]);
     }
-    return any;
+    return any && r->plan->normalize == NULL;
+}
+
+static ks_status count_row(void *self, const ks_row *shape)
+{
+    (void)shape;
+    (*(size_t *)self)++;
+    return KS_OK;
+}
+
+static ks_status add_row(void *self, const ks_row *shape)
+{
+    builder *b = self;
+    ks_row row = *shape;
+    ks_rows_compute(&b->rows, &row);
+    return fill_row(b, b->row++, &row);
+}
+
+/* Geometric means over the configs of the same annotation and metric. Rows of an annotation lie
+ * together, and so do its derived ones: a new pair of both starts a new block. */
+static ks_status add_geomeans(builder *b)
+{
+    const ks_table *t = b->table;
+    size_t rows = ks_table_rows(t);
+    ks_geomean *means = ks_calloc(t->pool.count + 1, sizeof *means); /* by the metric's name */
+    if (means == NULL) {
+        return ks_enomem(b->err);
+    }
+    const ks_text_id *annotations = t->columns[b->at[ANNOTATION]].cells;
+    const ks_text_id *metrics = t->columns[b->at[METRIC]].cells;
+    for (size_t first = 0, end = 0; first < rows; first = end) {
+        for (end = first; end < rows && annotations[end] == annotations[first]; end++) {
+            means[metrics[end]] = (ks_geomean){0};
+        }
+        for (size_t row = first; row < end; row++) {
+            ks_geomean_add(&means[metrics[row]], ks_table_number(t, row, b->at[AVG]));
+        }
+        for (size_t row = first; row < end; row++) {
+            set_f64(b, row, GEOMEAN, ks_geomean_value(&means[metrics[row]]));
+        }
+    }
+    ks_free(means);
+    return KS_OK;
+}
+
+static ks_status fill_table(builder *b)
+{
+    size_t rows = 0;
+    const char *host = ks_table_fact(b->table, "host").text;
+    KS_TRY(ks_pool_add(&b->table->pool, host, &b->host, b->err));
+    KS_TRY(ks_pool_add(&b->table->pool, "cpu", &b->device, b->err));
+    KS_TRY(ks_pool_add(&b->table->pool, "derived", &b->derived, b->err));
+    KS_TRY(add_columns(b));
+    KS_TRY(ks_rows_each(&b->rows, count_row, &rows));
+    KS_TRY(ks_table_add_rows(b->table, rows, b->err));
+    KS_TRY(ks_rows_each(&b->rows, add_row, b));
+    return add_geomeans(b);
 }
 
 ks_status ks_results_build(ks_results *results, ks_error *err)
@@ -443,12 +523,14 @@ ks_status ks_results_build(ks_results *results, ks_error *err)
     builder b = {.r = results,
                  .table = results->table,
                  .whole = all_whole(results),
-                 .host = ks_table_fact(results->table, "host").text,
+                 .ids = ks_calloc(results->pool.count + 1, sizeof *b.ids),
                  .err = err};
-    KS_TRY(add_columns(&b));
-    KS_TRY(ks_table_add_rows(b.table, results->row_count, err));
-    for (size_t row = 0; row < results->row_count; row++) {
-        KS_TRY(fill_row(&b, row));
+    ks_status status = b.ids != NULL ? ks_rows_init(&b.rows, results, err) : ks_enomem(err);
+    if (status == KS_OK) {
+        status = fill_table(&b);
     }
-    return ks_results_fill_info_columns(results, b.table, err);
+    ks_info_columns_fini(&b.infos);
+    ks_rows_fini(&b.rows);
+    ks_free(b.ids);
+    return status;
 }

@@ -1,9 +1,11 @@
-/* Columns of info collectors (docs/results.md: the merging is nsight-python's). */
+#include "results/infos.h"
+
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "plan/call.h"
-#include "results/results.h"
 
 static const char *const suffixes[] = {"_Avg", "_Std", "_Min", "_Max"};
 
@@ -24,15 +26,15 @@ static double number(const ks_value *value)
 }
 
 /* What an info collector gave over the whole run. */
-typedef struct shape {
+struct ks_info_shape {
     bool numeric; /* every value that is not missing is a number, and there is one */
     ks_type type; /* KS_I64 or KS_BOOL if all are; else KS_F64, or KS_TEXT */
-} shape;
+};
 
-static shape shape_of(const ks_info_values *values, uint32_t info)
+static struct ks_info_shape shape_of(const ks_info_values *values, uint32_t info)
 {
     bool any = false;
-    shape s = {.numeric = true, .type = KS_MISSING};
+    struct ks_info_shape s = {.numeric = true, .type = KS_MISSING};
     for (size_t i = 0; i < values->count; i++) {
         const ks_value *v = &values->list[i].value;
         if (values->list[i].info != info || v->type == KS_MISSING) {
@@ -73,19 +75,51 @@ static ks_status add_statistics(const ks_results *r, ks_table *table, uint32_t i
     return status;
 }
 
-ks_status ks_results_add_info_columns(ks_results *results, ks_table *table, ks_error *err)
+static ks_status add_columns(ks_info_columns *c, ks_error *err)
 {
-    for (uint32_t info = 0; info < results->plan->info_count; info++) {
-        shape s = shape_of(values_of(results, info), info);
-        bool once = results->plan->infos[info].scope == KS_SCOPE_ONCE;
-        if (s.numeric && !once) {
-            KS_TRY(add_statistics(results, table, info, s.type, err));
+    const ks_plan *plan = c->r->plan;
+    for (uint32_t info = 0; info < plan->info_count; info++) {
+        c->shapes[info] = shape_of(values_of(c->r, info), info);
+        bool once = plan->infos[info].scope == KS_SCOPE_ONCE;
+        if (c->shapes[info].numeric && !once) {
+            KS_TRY(add_statistics(c->r, c->table, info, c->shapes[info].type, err));
         } else {
-            KS_TRY(ks_table_add_column(table, results->plan->infos[info].name, s.type, KS_ROLE_INFO,
-                                       NULL, err));
+            KS_TRY(ks_table_add_column(c->table, plan->infos[info].name, c->shapes[info].type,
+                                       KS_ROLE_INFO, NULL, err));
         }
     }
     return KS_OK;
+}
+
+ks_status ks_info_columns_init(ks_info_columns *columns, const ks_results *results, ks_table *table,
+                               ks_error *err)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < results->record_count; i++) {
+        size_t values = results->records[i].info_count * results->records[i].runs;
+        most = values > most ? values : most;
+    }
+    *columns =
+        (ks_info_columns){.r = results,
+                          .table = table,
+                          .first = ks_table_columns(table),
+                          .shapes = ks_calloc(results->plan->info_count, sizeof *columns->shapes),
+                          .numbers = ks_calloc(2 * most, sizeof *columns->numbers)};
+    ks_status status = columns->shapes != NULL && columns->numbers != NULL ? KS_OK : ks_enomem(err);
+    if (status == KS_OK) {
+        status = add_columns(columns, err);
+    }
+    if (status != KS_OK) {
+        ks_info_columns_fini(columns);
+    }
+    return status;
+}
+
+void ks_info_columns_fini(ks_info_columns *columns)
+{
+    ks_free(columns->shapes);
+    ks_free(columns->numbers);
+    memset(columns, 0, sizeof *columns);
 }
 
 static ks_status set_value(ks_table *table, size_t row, size_t column, const ks_value *value,
@@ -133,21 +167,12 @@ static void set_extreme(ks_table *table, size_t row, size_t column, double value
     }
 }
 
-/* Fill the cells of one info collector in one row. */
-typedef struct filler {
-    ks_results *r;
-    ks_table *table;
-    double *numbers; /* room for all values of a config, twice */
-    shape *shapes;   /* by collector */
-    ks_quantiles quantiles;
-    ks_error *err;
-} filler;
-
 /* Values that belong to a row: those of its config, and of its annotation in that scope. A value of
  * the scope config counts once per run, as it does for nsight-python. */
-static size_t gather(const filler *f, const ks_row *row, uint32_t info, const ks_value **first)
+static size_t gather(const ks_info_columns *c, const ks_row *row, uint32_t info,
+                     const ks_value **first)
 {
-    const ks_results *r = f->r;
+    const ks_results *r = c->r;
     ks_info_scope scope = r->plan->infos[info].scope;
     size_t n = 0;
     *first = NULL;
@@ -159,65 +184,52 @@ static size_t gather(const filler *f, const ks_row *row, uint32_t info, const ks
         *first = *first != NULL ? *first : &v->value;
         uint32_t times = scope == KS_SCOPE_CONFIG ? row->runs : 1;
         for (uint32_t k = 0; k < times && is_number(&v->value); k++) {
-            f->numbers[n++] = number(&v->value);
+            c->numbers[n++] = number(&v->value);
         }
     }
     return n;
 }
 
-static ks_status fill_cell(filler *f, const ks_row *row, size_t at, uint32_t info, size_t *column)
+/* The value of a collector that is called once; NULL if there is none. */
+static const ks_value *find_once(const ks_results *r, uint32_t info)
 {
-    const ks_results *r = f->r;
-    const ks_value *first = NULL;
-    if (r->plan->infos[info].scope == KS_SCOPE_ONCE) {
-        for (size_t i = 0; i < r->once.count && first == NULL; i++) {
-            first = r->once.list[i].info == info ? &r->once.list[i].value : NULL;
+    for (size_t i = 0; i < r->once.count; i++) {
+        if (r->once.list[i].info == info) {
+            return &r->once.list[i].value;
         }
-        size_t only = (*column)++;
-        return first != NULL ? set_value(f->table, at, only, first, f->err) : KS_OK;
     }
-    size_t n = gather(f, row, info, &first);
-    if (!f->shapes[info].numeric) {
+    return NULL;
+}
+
+static ks_status fill_cell(ks_info_columns *c, const ks_row *row, size_t at, uint32_t info,
+                           size_t *column, ks_error *err)
+{
+    const ks_value *first = NULL;
+    bool once = c->r->plan->infos[info].scope == KS_SCOPE_ONCE;
+    size_t n = once ? 0 : gather(c, row, info, &first);
+    if (once || !c->shapes[info].numeric) {
+        first = once ? find_once(c->r, info) : first;
         size_t only = (*column)++;
-        return first != NULL ? set_value(f->table, at, only, first, f->err) : KS_OK;
+        return first != NULL ? set_value(c->table, at, only, first, err) : KS_OK;
     }
     ks_summary s;
-    ks_summarize(f->numbers, n, f->numbers + n, &f->quantiles, &s);
-    ks_table_set_f64(f->table, at, *column, s.mean);
-    ks_table_set_f64(f->table, at, *column + 1, s.stddev);
+    ks_summarize(c->numbers, n, c->numbers + n, &c->quantiles, &s);
+    ks_table_set_f64(c->table, at, *column, s.mean);
+    ks_table_set_f64(c->table, at, *column + 1, s.stddev);
     if (n > 0) {
-        set_extreme(f->table, at, *column + 2, s.min);
-        set_extreme(f->table, at, *column + 3, s.max);
+        set_extreme(c->table, at, *column + 2, s.min);
+        set_extreme(c->table, at, *column + 3, s.max);
     }
     *column += STATISTICS;
     return KS_OK;
 }
 
-ks_status ks_results_fill_info_columns(ks_results *results, ks_table *table, ks_error *err)
+ks_status ks_info_columns_fill(ks_info_columns *columns, size_t at, const ks_row *row,
+                               ks_error *err)
 {
-    filler f = {.r = results, .table = table, .err = err};
-    size_t most = 1;
-    for (size_t i = 0; i < results->record_count; i++) {
-        size_t values = results->records[i].info_count * results->records[i].runs;
-        most = values > most ? values : most;
+    size_t column = columns->first;
+    for (uint32_t info = 0; info < columns->r->plan->info_count; info++) {
+        KS_TRY(fill_cell(columns, row, at, info, &column, err));
     }
-    f.numbers = ks_calloc(2 * most, sizeof *f.numbers);
-    f.shapes = ks_calloc(results->plan->info_count, sizeof *f.shapes);
-    ks_status status = f.numbers != NULL && f.shapes != NULL ? KS_OK : ks_enomem(err);
-    for (uint32_t info = 0; info < results->plan->info_count && status == KS_OK; info++) {
-        f.shapes[info] = shape_of(values_of(results, info), info);
-    }
-    size_t start = 0;
-    while (start < ks_table_columns(table) && ks_table_role(table, start) != KS_ROLE_INFO) {
-        start++;
-    }
-    for (size_t at = 0; at < results->row_count && status == KS_OK; at++) {
-        size_t column = start;
-        for (uint32_t info = 0; info < results->plan->info_count && status == KS_OK; info++) {
-            status = fill_cell(&f, &results->rows[at], at, info, &column);
-        }
-    }
-    ks_free(f.numbers);
-    ks_free(f.shapes);
-    return status;
+    return KS_OK;
 }

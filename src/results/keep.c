@@ -24,15 +24,21 @@ static ks_status keep_annotation(ks_results *r, const char *path, uint32_t *out,
     return KS_OK;
 }
 
+static ks_status keep_why(ks_results *r, size_t value, const char *why, ks_error *err)
+{
+    ks_why reason = {.value = value};
+    KS_TRY(ks_pool_add(&r->pool, why, &reason.text, err));
+    KS_TRY(KS_GROW(r->whys, r->why_capacity, r->why_count + 1, err));
+    r->whys[r->why_count++] = reason;
+    return KS_OK;
+}
+
 ks_status ks_results_keep_value(ks_results *results, bool valid, double value, const char *why,
                                 ks_error *err)
 {
     KS_TRY(KS_GROW(results->values, results->value_capacity, results->value_count + 1, err));
     if (!valid) {
-        ks_why reason = {.value = results->value_count};
-        KS_TRY(ks_pool_add(&results->pool, why, &reason.text, err));
-        KS_TRY(KS_GROW(results->whys, results->why_capacity, results->why_count + 1, err));
-        results->whys[results->why_count++] = reason;
+        KS_TRY(keep_why(results, results->value_count, why, err));
     }
     results->values[results->value_count++] = valid ? value : NAN;
     return KS_OK;
@@ -41,13 +47,19 @@ ks_status ks_results_keep_value(ks_results *results, bool valid, double value, c
 static ks_status keep_values(ks_results *r, const ks_samples *samples, uint32_t annotation,
                              ks_error *err)
 {
+    size_t count = (size_t)samples->metric_count * samples->runs;
+    KS_TRY(KS_GROW(r->values, r->value_capacity, r->value_count + count, err));
     for (uint32_t m = 0; m < samples->metric_count; m++) {
-        for (uint32_t run = 0; run < samples->runs; run++) {
-            double value = NAN;
+        double *values = r->values + r->value_count;
+        uint32_t missing = ks_samples_series(samples, annotation, m, values);
+        for (uint32_t run = 0; missing > 0 && run < samples->runs; run++) {
             const char *why = NULL;
-            bool valid = ks_samples_value(samples, annotation, run, m, &value, &why);
-            KS_TRY(ks_results_keep_value(r, valid, value, why, err));
+            double value = NAN;
+            if (!ks_samples_value(samples, annotation, run, m, &value, &why)) {
+                KS_TRY(keep_why(r, r->value_count + run, why, err));
+            }
         }
+        r->value_count += samples->runs;
     }
     return KS_OK;
 }
@@ -149,7 +161,7 @@ static bool was_entered(const ks_samples *samples, uint32_t annotation)
 static uint64_t find_added_shares(const ks_samples *samples, uint32_t annotation)
 {
     uint64_t bits = 0;
-    for (uint32_t run = 0; run < samples->runs; run++) {
+    for (uint32_t run = 0; samples->combine_fn != NULL && run < samples->runs; run++) {
         for (uint32_t m = 0; m < samples->metric_count && m < 64; m++) {
             bits |= (uint64_t)ks_samples_cell(samples, annotation, run, m)->shares_added << m;
         }

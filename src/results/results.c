@@ -10,12 +10,14 @@ static ks_status keep_metric_names(ks_results *r, ks_error *err)
 {
     r->metric_names = ks_calloc(r->metric_count, sizeof *r->metric_names);
     r->metric_units = ks_calloc(r->metric_count, sizeof *r->metric_units);
-    if (r->metric_names == NULL || r->metric_units == NULL) {
+    r->metric_sources = ks_calloc(r->metric_count, sizeof *r->metric_sources);
+    if (r->metric_names == NULL || r->metric_units == NULL || r->metric_sources == NULL) {
         return ks_enomem(err);
     }
     for (uint32_t m = 0; m < r->metric_count; m++) {
         KS_TRY(ks_pool_add(&r->pool, r->metrics[m].name, &r->metric_names[m], err));
         KS_TRY(ks_pool_add(&r->pool, r->metrics[m].unit, &r->metric_units[m], err));
+        KS_TRY(ks_pool_add(&r->pool, r->metrics[m].source, &r->metric_sources[m], err));
     }
     return KS_OK;
 }
@@ -51,6 +53,7 @@ void ks_results_free(ks_results *results)
     }
     ks_free(results->metric_names);
     ks_free(results->metric_units);
+    ks_free(results->metric_sources);
     ks_free(results->annotations);
     ks_free(results->derived);
     ks_free(results->regions);
@@ -61,7 +64,6 @@ void ks_results_free(ks_results *results)
     ks_info_values_fini(&results->once);
     ks_info_values_fini(&results->infos);
     ks_free(results->launches);
-    ks_free(results->rows);
     ks_pool_fini(&results->pool);
     ks_table_free(results->configs);
     ks_table_free(results->table);
@@ -85,20 +87,12 @@ ks_status ks_results_finish(void *results, const ks_run_notes *notes, ks_error *
     r->complete = notes->complete;
     ks_status status = add_end_facts(r, notes, err);
     if (status == KS_OK) {
-        status = ks_results_make_rows(r, err);
-    }
-    if (status == KS_OK) {
         status = ks_results_build(r, err);
     }
     if (status == KS_OK) {
         status = ks_results_build_configs(r, err);
     }
-    /* rows refer to the plan, which is not ours to keep */
-    ks_free(r->rows);
-    r->rows = NULL;
-    r->row_count = 0;
-    r->row_capacity = 0;
-    r->plan = NULL;
+    r->plan = NULL; /* it is not ours to keep */
     r->metrics = NULL;
     return status;
 }

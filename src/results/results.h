@@ -2,7 +2,7 @@
  * Results inside the library.
  *
  * While the run goes on, config_done() keeps what each config gave (keep.c, derive.c). At its end
- * finish() makes rows of it (rows.c), and a table of the rows (build.c).
+ * finish() walks over the rows that come of it (rows.h) and makes a table of them (build.c).
  */
 #ifndef KS_RESULTS_RESULTS_H
 #define KS_RESULTS_RESULTS_H
@@ -42,8 +42,6 @@ typedef struct ks_region {
     size_t first_derived; /**< of its ks_derived_runs */
     size_t derived_count;
     uint64_t shares_added; /**< metrics whose percentages a callback added: bits, first 64 */
-    size_t first_row;      /**< of its measured rows, once there are rows */
-    size_t first_derived_row;
 } ks_region;
 
 /** Why a value is missing. Sorted by value. */
@@ -61,26 +59,6 @@ typedef struct ks_config_record {
     size_t first_info;  /**< of its info values */
     size_t info_count;
 } ks_config_record;
-
-/** A row of the table to come. */
-typedef struct ks_row {
-    const ks_region *region;        /**< NULL: the config failed before it came to the annotation */
-    const ks_config_record *record; /**< of its config */
-    uint32_t annotation;            /**< index, or KS_NO_ANNOTATION */
-    uint32_t metric;                /**< index of a metric, or of a derived one */
-    bool derived;
-    size_t first_value; /**< of its runs; KS_NO_VALUES: none of them has a value */
-    uint32_t runs;
-    uint32_t failed;
-    ks_text_id failure; /**< of the first failed run */
-    ks_summary summary;
-    bool normalized;  /**< the summary is a ratio to the baseline */
-    bool no_baseline; /**< it should be, but there is none */
-    double baseline;  /**< mean of the baseline */
-    double geomean;
-} ks_row;
-
-#define KS_NO_VALUES SIZE_MAX
 
 typedef struct ks_launch_record {
     uint32_t config;
@@ -104,6 +82,7 @@ struct ks_results {
     ks_pool pool; /* texts of all below */
     ks_text_id *metric_names;
     ks_text_id *metric_units;
+    ks_text_id *metric_sources;
     ks_text_id *annotations; /* paths, in order of appearance */
     size_t annotation_count;
     size_t annotation_capacity;
@@ -132,9 +111,6 @@ struct ks_results {
     size_t launch_count;
     size_t launch_capacity;
 
-    ks_row *rows; /* while the table is built */
-    size_t row_count;
-    size_t row_capacity;
     ks_table *configs; /* a row per config of the plan: its parameters */
     ks_table *table;
 };
@@ -156,16 +132,9 @@ ks_status ks_results_derive(ks_results *results, const ks_config_done *done, ks_
 ks_status ks_results_keep_value(ks_results *results, bool valid, double value, const char *why,
                                 ks_error *err);
 
-/* rows.c */
-ks_status ks_results_make_rows(ks_results *results, ks_error *err);
-
 /* build.c */
 ks_status ks_results_build(ks_results *results, ks_error *err);
 ks_status ks_results_build_configs(ks_results *results, ks_error *err);
-
-/* infos.c: columns of info collectors; `*first` is the first of them. */
-ks_status ks_results_add_info_columns(ks_results *results, ks_table *table, ks_error *err);
-ks_status ks_results_fill_info_columns(ks_results *results, ks_table *table, ks_error *err);
 
 /** Reason why value number `value` is missing; 0 if none was kept. */
 ks_text_id ks_results_why(const ks_results *results, size_t value);

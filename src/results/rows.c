@@ -1,31 +1,181 @@
-/* From what was kept to the rows of the table: order, statistics, baseline, geometric means. */
+#include "results/rows.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "results/results.h"
 
-/* What making rows needs, beyond the results. */
-typedef struct maker {
-    ks_results *r;
-    ks_region **by_place;               /* [annotation][config]; NULL: not entered there */
-    const ks_config_record **by_config; /* NULL: not handed over */
-    double *scratch;                    /* [2 * longest run] */
-    ks_quantiles quantiles;
-    ks_error *err;
-} maker;
+/* ---- which rows there are ---------------------------------------------------------------------
+ */
 
-static ks_region *region_at(const maker *m, size_t annotation, size_t config)
+static ks_status find_derived(ks_rows *rows, ks_error *err)
 {
-    return m->by_place[annotation * m->r->planned + config];
+    const ks_results *r = rows->r;
+    rows->has_derived =
+        ks_calloc(r->annotation_count * r->derived_count, sizeof *rows->has_derived);
+    if (rows->has_derived == NULL) {
+        return ks_enomem(err);
+    }
+    for (size_t i = 0; i < r->region_count; i++) {
+        const ks_region *region = &r->regions[i];
+        for (size_t k = 0; k < region->derived_count; k++) {
+            uint32_t derived = r->derived_runs[region->first_derived + k].derived;
+            rows->has_derived[region->annotation * r->derived_count + derived] = true;
+        }
+    }
+    return KS_OK;
 }
 
-static bool all_failed(const ks_config_record *record)
+static ks_status find_places(ks_rows *rows, ks_error *err)
 {
-    return record != NULL && record->failed_runs == record->runs;
+    const ks_results *r = rows->r;
+    uint32_t longest = 1;
+    rows->by_place = ks_calloc(r->annotation_count * r->planned, sizeof *rows->by_place);
+    rows->by_config = ks_calloc(r->planned, sizeof *rows->by_config);
+    if (rows->by_place == NULL || rows->by_config == NULL) {
+        return ks_enomem(err);
+    }
+    for (size_t i = 0; i < r->region_count; i++) {
+        const ks_region *region = &r->regions[i];
+        rows->by_place[region->annotation * r->planned + region->config] = region;
+    }
+    for (size_t i = 0; i < r->record_count; i++) {
+        rows->by_config[r->records[i].config] = &r->records[i];
+        longest = r->records[i].runs > longest ? r->records[i].runs : longest;
+    }
+    rows->scratch = ks_calloc(2 * (size_t)longest, sizeof *rows->scratch);
+    return rows->scratch != NULL ? KS_OK : ks_enomem(err);
 }
+
+ks_status ks_rows_init(ks_rows *rows, const ks_results *results, ks_error *err)
+{
+    memset(rows, 0, sizeof *rows);
+    rows->r = results;
+    ks_text_id baseline = ks_pool_find(&results->pool, results->plan->normalize);
+    while (rows->baseline < results->annotation_count &&
+           (baseline == 0 || results->annotations[rows->baseline] != baseline)) {
+        rows->baseline++;
+    }
+    ks_status status = find_places(rows, err);
+    if (status == KS_OK) {
+        status = find_derived(rows, err);
+    }
+    if (status != KS_OK) {
+        ks_rows_fini(rows);
+    }
+    return status;
+}
+
+void ks_rows_fini(ks_rows *rows)
+{
+    ks_free(rows->by_place);
+    ks_free(rows->by_config);
+    ks_free(rows->has_derived);
+    ks_free(rows->scratch);
+    memset(rows, 0, sizeof *rows);
+}
+
+static const ks_region *region_at(const ks_rows *rows, size_t annotation, size_t config)
+{
+    return annotation < rows->r->annotation_count
+               ? rows->by_place[annotation * rows->r->planned + config]
+               : NULL;
+}
+
+/* Where the runs of a metric in a region lie; KS_NO_VALUES for a derived one that was never given.
+ */
+static size_t place_of(const ks_results *r, const ks_region *region, bool derived, uint32_t metric)
+{
+    if (!derived) {
+        return region->first_value + (size_t)metric * region->runs;
+    }
+    for (size_t i = 0; i < region->derived_count; i++) {
+        const ks_derived_runs *runs = &r->derived_runs[region->first_derived + i];
+        if (runs->derived == metric) {
+            return runs->first_value;
+        }
+    }
+    return KS_NO_VALUES;
+}
+
+static ks_row shape(const ks_rows *rows, uint32_t annotation, uint32_t config, bool derived,
+                    uint32_t metric)
+{
+    const ks_region *region = region_at(rows, annotation, config);
+    ks_row row = {.region = region,
+                  .record = rows->by_config[config],
+                  .annotation = annotation,
+                  .metric = metric,
+                  .derived = derived,
+                  .runs = rows->by_config[config]->runs,
+                  .first_value = KS_NO_VALUES};
+    if (region != NULL) {
+        row.first_value = place_of(rows->r, region, derived, metric);
+    }
+    return row;
+}
+
+/* A config has rows of an annotation if it entered it, or if it failed before it could. */
+static bool has_rows(const ks_rows *rows, size_t annotation, size_t config)
+{
+    const ks_config_record *record = rows->by_config[config];
+    return record != NULL &&
+           (region_at(rows, annotation, config) != NULL || record->failed_runs == record->runs);
+}
+
+static ks_status each_measured(const ks_rows *rows, uint32_t annotation,
+                               ks_status (*each)(void *self, const ks_row *row), void *self)
+{
+    for (uint32_t config = 0; config < rows->r->planned; config++) {
+        if (!has_rows(rows, annotation, config)) {
+            continue;
+        }
+        for (uint32_t metric = 0; metric < rows->r->metric_count; metric++) {
+            const ks_row row = shape(rows, annotation, config, false, metric);
+            KS_TRY(each(self, &row));
+        }
+    }
+    return KS_OK;
+}
+
+/* A derived metric that an annotation has anywhere has a row in each of its configs. */
+static ks_status each_derived(const ks_rows *rows, uint32_t annotation,
+                              ks_status (*each)(void *self, const ks_row *row), void *self)
+{
+    const ks_results *r = rows->r;
+    const bool *has = rows->has_derived + annotation * r->derived_count;
+    for (uint32_t config = 0; config < r->planned; config++) {
+        bool entered = region_at(rows, annotation, config) != NULL;
+        for (uint32_t derived = 0; entered && derived < r->derived_count; derived++) {
+            if (has[derived]) {
+                const ks_row row = shape(rows, annotation, config, true, derived);
+                KS_TRY(each(self, &row));
+            }
+        }
+    }
+    return KS_OK;
+}
+
+ks_status ks_rows_each(const ks_rows *rows, ks_status (*each)(void *self, const ks_row *row),
+                       void *self)
+{
+    size_t count = rows->r->annotation_count;
+    for (uint32_t annotation = 0; annotation < count; annotation++) {
+        KS_TRY(each_measured(rows, annotation, each, self));
+    }
+    if (count == 0) {
+        /* every config failed before it came to an annotation: rows without one say so */
+        KS_TRY(each_measured(rows, KS_NO_ANNOTATION, each, self));
+    }
+    for (uint32_t annotation = 0; annotation < count; annotation++) {
+        KS_TRY(each_derived(rows, annotation, each, self));
+    }
+    return KS_OK;
+}
+
+/* ---- what is known of one ---------------------------------------------------------------------
+ */
 
 static bool not_entered(const ks_results *r, ks_text_id why)
 {
@@ -34,161 +184,24 @@ static bool not_entered(const ks_results *r, ks_text_id why)
 }
 
 /* Statistics over the runs that have a value; count those that failed. */
-static void summarize(maker *m, ks_row *row)
+static void summarize(ks_rows *rows, ks_row *row)
 {
-    ks_results *r = m->r;
-    double *valid = m->scratch;
+    const ks_results *r = rows->r;
+    uint32_t runs = row->first_value != KS_NO_VALUES ? row->runs : 0;
+    const double *values = r->values + (runs > 0 ? row->first_value : 0);
+    double *valid = rows->scratch;
     size_t n = 0;
-    for (uint32_t run = 0; run < row->runs && row->first_value != KS_NO_VALUES; run++) {
-        size_t at = row->first_value + run;
-        if (!isnan(r->values[at])) {
-            valid[n++] = r->values[at];
+    for (uint32_t run = 0; run < runs; run++) {
+        if (!isnan(values[run])) {
+            valid[n++] = values[run];
             continue;
         }
-        ks_text_id why = ks_results_why(r, at);
+        ks_text_id why = ks_results_why(r, row->first_value + run);
         if (!not_entered(r, why)) {
             row->failure = row->failed++ == 0 ? why : row->failure;
         }
     }
-    ks_summarize(valid, n, m->scratch + row->runs, &m->quantiles, &row->summary);
-}
-
-static ks_status add_row(maker *m, ks_row row)
-{
-    ks_results *r = m->r;
-    KS_TRY(KS_GROW(r->rows, r->row_capacity, r->row_count + 1, m->err));
-    summarize(m, &row);
-    if (row.region == NULL) {
-        row.failed = row.record->failed_runs;
-        row.failure = row.record->failure;
-    }
-    row.baseline = NAN;
-    row.geomean = NAN;
-    r->rows[r->row_count++] = row;
-    return KS_OK;
-}
-
-/* Rows of the measured metrics of an annotation in a config, if there are to be any. */
-static ks_status add_measured(maker *m, uint32_t annotation, uint32_t config)
-{
-    ks_results *r = m->r;
-    ks_region *region = annotation != KS_NO_ANNOTATION ? region_at(m, annotation, config) : NULL;
-    const ks_config_record *record = m->by_config[config];
-    if (region == NULL && !all_failed(record)) {
-        return KS_OK;
-    }
-    if (region != NULL) {
-        region->first_row = r->row_count;
-    }
-    for (uint32_t metric = 0; metric < r->metric_count; metric++) {
-        ks_row row = {.region = region,
-                      .record = record,
-                      .annotation = annotation,
-                      .metric = metric,
-                      .runs = record->runs,
-                      .first_value = KS_NO_VALUES};
-        if (region != NULL) {
-            row.first_value = region->first_value + (size_t)metric * region->runs;
-        }
-        KS_TRY(add_row(m, row));
-    }
-    return KS_OK;
-}
-
-/* The runs of a derived metric in a region; NULL if the callback never gave it there. */
-static const ks_derived_runs *runs_of(const ks_results *r, const ks_region *region, size_t derived)
-{
-    for (size_t i = 0; i < region->derived_count; i++) {
-        const ks_derived_runs *runs = &r->derived_runs[region->first_derived + i];
-        if (runs->derived == derived) {
-            return runs;
-        }
-    }
-    return NULL;
-}
-
-/* Which derived metrics an annotation has anywhere: its rows exist in all its configs then. */
-static void find_derived_of(const maker *m, uint32_t annotation, bool *has)
-{
-    const ks_results *r = m->r;
-    memset(has, 0, r->derived_count * sizeof *has);
-    for (size_t config = 0; config < r->planned; config++) {
-        const ks_region *region = region_at(m, annotation, config);
-        for (size_t i = 0; region != NULL && i < region->derived_count; i++) {
-            has[r->derived_runs[region->first_derived + i].derived] = true;
-        }
-    }
-}
-
-static ks_status add_derived(maker *m, uint32_t annotation, uint32_t config, const bool *has)
-{
-    ks_results *r = m->r;
-    ks_region *region = region_at(m, annotation, config);
-    if (region == NULL) {
-        return KS_OK;
-    }
-    region->first_derived_row = r->row_count;
-    for (size_t derived = 0; derived < r->derived_count; derived++) {
-        const ks_derived_runs *runs = runs_of(r, region, derived);
-        if (!has[derived]) {
-            continue;
-        }
-        ks_row row = {.region = region,
-                      .record = m->by_config[config],
-                      .annotation = annotation,
-                      .metric = (uint32_t)derived,
-                      .derived = true,
-                      .runs = region->runs,
-                      .first_value = runs != NULL ? runs->first_value : KS_NO_VALUES};
-        KS_TRY(add_row(m, row));
-    }
-    return KS_OK;
-}
-
-static ks_status add_all(maker *m)
-{
-    ks_results *r = m->r;
-    for (uint32_t a = 0; a < r->annotation_count; a++) {
-        for (uint32_t config = 0; config < r->planned; config++) {
-            KS_TRY(add_measured(m, a, config));
-        }
-    }
-    if (r->annotation_count == 0) {
-        /* every config failed before it came to an annotation: a row each, so that it is said */
-        for (uint32_t config = 0; config < r->planned; config++) {
-            KS_TRY(add_measured(m, KS_NO_ANNOTATION, config));
-        }
-    }
-    bool *has = ks_calloc(r->derived_count, sizeof *has);
-    if (has == NULL) {
-        return ks_enomem(m->err);
-    }
-    ks_status status = KS_OK;
-    for (uint32_t a = 0; a < r->annotation_count && status == KS_OK; a++) {
-        find_derived_of(m, a, has);
-        for (uint32_t config = 0; config < r->planned && status == KS_OK; config++) {
-            status = add_derived(m, a, config, has);
-        }
-    }
-    ks_free(has);
-    return status;
-}
-
-/* The row of the same metric and config under the baseline; NULL if there is none. */
-static const ks_row *baseline_of(const maker *m, size_t baseline, const ks_row *row)
-{
-    const ks_results *r = m->r;
-    const ks_region *region = region_at(m, baseline, row->record->config);
-    if (region == NULL) {
-        return NULL;
-    }
-    size_t at = row->derived ? region->first_derived_row : region->first_row + row->metric;
-    for (; row->derived && at < r->row_count && r->rows[at].region == region; at++) {
-        if (r->rows[at].metric == row->metric) {
-            return &r->rows[at];
-        }
-    }
-    return row->derived ? NULL : &r->rows[at];
+    ks_summarize(valid, n, rows->scratch + row->runs, &rows->quantiles, &row->summary);
 }
 
 /* All of a row's statistics on the scale of the ratio to the baseline. */
@@ -203,118 +216,43 @@ static void divide(ks_row *row, const ks_summary *baseline)
     s->max = (by > 0.0 ? before.max : before.min) / by;
     s->median = before.median / by;
     s->mad = before.mad / fabs(by);
-    s->whole = false;
     ks_ratio_interval(&before, baseline, &s->ci_low, &s->ci_high);
 }
 
-static ks_status normalize(maker *m)
+static void normalize(ks_rows *rows, ks_row *row)
 {
-    ks_results *r = m->r;
-    ks_text_id id = ks_pool_find(&r->pool, r->plan->normalize);
-    size_t baseline = 0;
-    while (baseline < r->annotation_count && r->annotations[baseline] != id) {
-        baseline++;
+    const ks_region *region = region_at(rows, rows->baseline, row->record->config);
+    ks_row base = {.runs = row->runs, .first_value = KS_NO_VALUES};
+    if (region != NULL) {
+        base.first_value = place_of(rows->r, region, row->derived, row->metric);
+        summarize(rows, &base);
     }
-    /* the baseline's own statistics are needed until all others were divided by them */
-    ks_summary *before = ks_calloc(r->row_count, sizeof *before);
-    if (before == NULL) {
-        return ks_enomem(m->err);
+    if (base.summary.n == 0 || base.summary.mean == 0.0) {
+        row->no_baseline = true;
+        return;
     }
-    for (size_t i = 0; i < r->row_count; i++) {
-        before[i] = r->rows[i].summary;
+    row->normalized = true;
+    row->baseline = base.summary.mean;
+    divide(row, &base.summary);
+    if (row->annotation == rows->baseline) {
+        /* a baseline is 1 by definition, not by measurement */
+        row->summary.mean = 1.0;
+        row->summary.ci_low = row->summary.n >= 2 ? 1.0 : NAN;
+        row->summary.ci_high = row->summary.ci_low;
     }
-    for (size_t i = 0; i < r->row_count; i++) {
-        ks_row *row = &r->rows[i];
-        const ks_row *base = baseline < r->annotation_count ? baseline_of(m, baseline, row) : NULL;
-        const ks_summary *by = base != NULL ? &before[base - r->rows] : NULL;
-        if (by == NULL || by->n == 0 || by->mean == 0.0) {
-            row->no_baseline = true;
-            continue;
-        }
-        row->normalized = true;
-        row->baseline = by->mean;
-        divide(row, by);
-        if (base == row && row->summary.n >= 1) {
-            /* a baseline is 1 by definition, not by measurement */
-            row->summary.mean = 1.0;
-            row->summary.ci_low = row->summary.n >= 2 ? 1.0 : NAN;
-            row->summary.ci_high = row->summary.ci_low;
-        }
-    }
-    ks_free(before);
-    return KS_OK;
 }
 
-/* Geometric mean over the configs of the same annotation and metric. */
-static ks_status add_geomeans(maker *m)
+void ks_rows_compute(ks_rows *rows, ks_row *row)
 {
-    ks_results *r = m->r;
-    double *means = ks_calloc(r->row_count, sizeof *means);
-    ks_status status = means != NULL ? KS_OK : ks_enomem(m->err);
-    /* rows of an annotation lie together: those of its metrics, and later those derived */
-    for (size_t first = 0; first < r->row_count && status == KS_OK;) {
-        size_t end = first;
-        while (end < r->row_count && r->rows[end].annotation == r->rows[first].annotation &&
-               r->rows[end].derived == r->rows[first].derived) {
-            end++;
-        }
-        size_t metrics = r->rows[first].derived ? r->derived_count : r->metric_count;
-        for (uint32_t metric = 0; metric < metrics; metric++) {
-            size_t n = 0;
-            for (size_t i = first; i < end; i++) {
-                if (r->rows[i].metric == metric) {
-                    means[n++] = r->rows[i].no_baseline ? NAN : r->rows[i].summary.mean;
-                }
-            }
-            double geomean = ks_geomean(means, n);
-            for (size_t i = first; i < end; i++) {
-                if (r->rows[i].metric == metric) {
-                    r->rows[i].geomean = geomean;
-                }
-            }
-        }
-        first = end;
+    row->failed = 0;
+    row->failure = 0;
+    row->baseline = NAN;
+    summarize(rows, row);
+    if (row->region == NULL) {
+        row->failed = row->record->failed_runs;
+        row->failure = row->record->failure;
     }
-    ks_free(means);
-    return status;
-}
-
-static ks_status prepare(maker *m)
-{
-    ks_results *r = m->r;
-    uint32_t longest = 1;
-    m->by_place = ks_calloc(r->annotation_count * r->planned, sizeof *m->by_place);
-    m->by_config = ks_calloc(r->planned, sizeof *m->by_config);
-    if (m->by_place == NULL || m->by_config == NULL) {
-        return ks_enomem(m->err);
+    if (rows->r->plan->normalize != NULL) {
+        normalize(rows, row);
     }
-    for (size_t i = 0; i < r->region_count; i++) {
-        ks_region *region = &r->regions[i];
-        m->by_place[region->annotation * r->planned + region->config] = region;
-    }
-    for (size_t i = 0; i < r->record_count; i++) {
-        m->by_config[r->records[i].config] = &r->records[i];
-        longest = r->records[i].runs > longest ? r->records[i].runs : longest;
-    }
-    m->scratch = ks_calloc(2 * (size_t)longest, sizeof *m->scratch);
-    return m->scratch != NULL ? KS_OK : ks_enomem(m->err);
-}
-
-ks_status ks_results_make_rows(ks_results *results, ks_error *err)
-{
-    maker m = {.r = results, .err = err};
-    ks_status status = prepare(&m);
-    if (status == KS_OK) {
-        status = add_all(&m);
-    }
-    if (status == KS_OK && results->plan->normalize != NULL) {
-        status = normalize(&m);
-    }
-    if (status == KS_OK) {
-        status = add_geomeans(&m);
-    }
-    ks_free(m.by_place);
-    ks_free(m.by_config);
-    ks_free(m.scratch);
-    return status;
 }

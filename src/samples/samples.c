@@ -194,3 +194,27 @@ bool ks_samples_value(const ks_samples *samples, uint32_t annotation, uint32_t r
     *why = ks_not_finite(*out);
     return *why == NULL;
 }
+
+uint32_t ks_samples_series(const ks_samples *samples, uint32_t annotation, uint32_t metric,
+                           double *out)
+{
+    ks_rule rule = samples->metrics[metric].rule;
+    bool divides = rule == KS_RULE_WEIGHTED || rule == KS_RULE_RATIO;
+    uint32_t missing = 0;
+    const ks_cell *cell = cell_of(samples, annotation, 0, metric);
+    const ks_presence *presence = ks_samples_presence(samples, annotation, 0);
+    for (uint32_t run = 0; run < samples->runs; run++, cell += samples->metric_count, presence++) {
+        /* most values are of one visit and stand as they are */
+        bool plain = cell->count == 1 && cell->why == 0 && presence->failure == 0 && !divides;
+        if (plain && isfinite(cell->value)) {
+            out[run] = cell->value;
+            continue;
+        }
+        const char *why = NULL;
+        if (!ks_samples_value(samples, annotation, run, metric, &out[run], &why)) {
+            out[run] = NAN;
+            missing++;
+        }
+    }
+    return missing;
+}

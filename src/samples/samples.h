@@ -110,6 +110,15 @@ const ks_cell *ks_samples_cell(const ks_samples *samples, uint32_t annotation, u
 bool ks_samples_value(const ks_samples *samples, uint32_t annotation, uint32_t run, uint32_t metric,
                       double *out, const char **why);
 
+/**
+ * The combined values of all runs; NaN where there is none.
+ *
+ * @param[out] out  `runs` values
+ * @return how many are missing
+ */
+uint32_t ks_samples_series(const ks_samples *samples, uint32_t annotation, uint32_t metric,
+                           double *out);
+
 /** Reason of a value that is missing because the run did not enter the annotation: no failure. */
 #define KS_NOT_ENTERED "not entered in this run"
 

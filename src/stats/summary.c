@@ -68,63 +68,119 @@ static void select_kth(double *values, size_t n, size_t k)
     insertion_sort(values + low, high - low);
 }
 
-/* Median; reorders the values. */
+enum {
+    SMALL = 32
+};
+
+/* Sort up to SMALL values by their ranks: no branch depends on them, so none is guessed wrong. */
+static void rank_sort(const double *values, size_t n, double *sorted)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t rank = 0;
+        for (size_t j = 0; j < i; j++) {
+            rank += values[j] <= values[i]; /* of equal ones the earlier comes first */
+        }
+        for (size_t j = i + 1; j < n; j++) {
+            rank += values[j] < values[i];
+        }
+        sorted[rank] = values[i];
+    }
+}
+
+static double between(double below, double above)
+{
+    return below + (above - below) / 2.0;
+}
+
+/* Median of sorted values. */
+static double sorted_median(const double *sorted, size_t n)
+{
+    return n % 2 == 1 ? sorted[n / 2] : between(sorted[n / 2 - 1], sorted[n / 2]);
+}
+
+/* Median of the deviations of sorted values from their median: they grow to both sides of it, so
+ * the smaller half is found by going outwards. */
+static double sorted_mad(const double *sorted, size_t n, double median)
+{
+    size_t right = n / 2;
+    size_t left = right; /* one above the next on the left */
+    double previous = 0.0;
+    double last = 0.0;
+    for (size_t taken = 0; taken <= n / 2; taken++) {
+        double to_left = left > 0 ? median - sorted[left - 1] : INFINITY;
+        double to_right = right < n ? sorted[right] - median : INFINITY;
+        previous = last;
+        last = to_left < to_right ? to_left : to_right;
+        left -= to_left < to_right;
+        right += !(to_left < to_right);
+    }
+    return n % 2 == 1 ? last : between(previous, last);
+}
+
+/* Median of many values; reorders them. */
 static double median_of(double *values, size_t n)
 {
     size_t half = n / 2;
-    if (n <= 32) {
-        insertion_sort(values, n);
-    } else {
-        select_kth(values, n, half);
-    }
+    select_kth(values, n, half);
     if (n % 2 == 1) {
         return values[half];
     }
-    double below = values[half - 1];
-    if (n > 32) {
-        below = values[0];
-        for (size_t i = 1; i < half; i++) {
-            below = fmax(below, values[i]);
-        }
+    double below = values[0];
+    for (size_t i = 1; i < half; i++) {
+        below = fmax(below, values[i]);
     }
-    return below + (values[half] - below) / 2.0;
+    return between(below, values[half]);
 }
 
-static uint32_t count_outliers(const double *deviations, size_t n, double mad)
+static void median_and_mad(const double *values, size_t n, double *scratch, ks_summary *out)
+{
+    if (n <= SMALL) {
+        rank_sort(values, n, scratch);
+        out->median = sorted_median(scratch, n);
+        out->mad = sorted_mad(scratch, n, out->median);
+        return;
+    }
+    memcpy(scratch, values, n * sizeof *values);
+    out->median = median_of(scratch, n);
+    for (size_t i = 0; i < n; i++) {
+        scratch[i] = fabs(values[i] - out->median);
+    }
+    out->mad = median_of(scratch, n);
+}
+
+static uint32_t count_outliers(const double *values, size_t n, double median, double mad)
 {
     /* 0.6745 and 1.2533 scale the two measures to the deviation of a normal distribution */
     double scale = mad / 0.6745;
     if (mad == 0.0) {
         double sum = 0.0;
         for (size_t i = 0; i < n; i++) {
-            sum += deviations[i];
+            sum += fabs(values[i] - median);
         }
         scale = 1.253314 * sum / (double)n;
     }
     uint32_t outliers = 0;
-    for (size_t i = 0; i < n && scale > 0.0; i++) {
-        outliers += deviations[i] / scale > KS_OUTLIER_Z;
+    double limit = scale > 0.0 ? KS_OUTLIER_Z * scale : INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        outliers += fabs(values[i] - median) > limit;
     }
     return outliers;
 }
 
-static double quantile_for(ks_quantiles *quantiles, size_t n)
+/* Half the width of the interval of a mean, in standard deviations: t / sqrt(n). */
+static double half_width(ks_quantiles *quantiles, size_t n)
 {
-    const double p = 1.0 - (1.0 - KS_CONFIDENCE) / 2.0;
-    if (n < sizeof quantiles->by_n / sizeof quantiles->by_n[0]) {
-        if (quantiles->by_n[n] == 0.0) {
-            quantiles->by_n[n] = ks_student_quantile(p, (double)n - 1.0);
-        }
-        return quantiles->by_n[n];
+    bool small = n < sizeof quantiles->by_n / sizeof quantiles->by_n[0];
+    double *kept = small ? &quantiles->by_n[n] : &quantiles->last;
+    if (small ? *kept == 0.0 : quantiles->last_n != n) {
+        const double p = 1.0 - (1.0 - KS_CONFIDENCE) / 2.0;
+        *kept = ks_student_quantile(p, (double)n - 1.0) / sqrt((double)n);
+        quantiles->last_n = small ? quantiles->last_n : n;
     }
-    if (quantiles->last_n != n) {
-        quantiles->last_n = n;
-        quantiles->last = ks_student_quantile(p, (double)n - 1.0);
-    }
-    return quantiles->last;
+    return *kept;
 }
 
-static bool is_whole(double value)
+bool ks_is_whole(double value)
 {
     return fabs(value) < 9007199254740992.0 && value == trunc(value);
 }
@@ -135,12 +191,10 @@ static void moments(const double *values, size_t n, ks_summary *out)
     double sum = 0.0;
     out->min = values[0];
     out->max = values[0];
-    out->whole = true;
     for (size_t i = 0; i < n; i++) {
         sum += values[i];
         out->min = values[i] < out->min ? values[i] : out->min;
         out->max = values[i] > out->max ? values[i] : out->max;
-        out->whole = out->whole && is_whole(values[i]);
     }
     double mean = sum / (double)n;
     double rest = 0.0;
@@ -174,17 +228,13 @@ void ks_summarize(const double *values, size_t n, double *scratch, ks_quantiles 
         return;
     }
     moments(values, n, out);
-    memcpy(scratch, values, n * sizeof *values);
-    out->median = median_of(scratch, n);
+    median_and_mad(values, n, scratch, out);
     if (n < 2) {
+        out->mad = NAN;
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        scratch[i] = fabs(values[i] - out->median);
-    }
-    out->mad = median_of(scratch, n);
-    out->outliers = n >= 3 ? count_outliers(scratch, n, out->mad) : 0;
-    double half = quantile_for(quantiles, n) * out->stddev / sqrt((double)n);
+    out->outliers = n >= 3 ? count_outliers(values, n, out->median, out->mad) : 0;
+    double half = half_width(quantiles, n) * out->stddev;
     out->ci_low = out->mean - half;
     out->ci_high = out->mean + half;
     if (out->mean != 0.0) {
@@ -192,21 +242,19 @@ void ks_summarize(const double *values, size_t n, double *scratch, ks_quantiles 
     }
 }
 
-double ks_geomean(const double *values, size_t n)
+void ks_geomean_add(ks_geomean *mean, double value)
 {
-    double sum = 0.0;
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (isnan(values[i])) {
-            continue;
-        }
-        if (values[i] < 0.0) {
-            return NAN;
-        }
-        sum += log(values[i]);
-        count++;
+    if (isnan(value)) {
+        return;
     }
-    return count != 0 ? exp(sum / (double)count) : NAN;
+    mean->negative = mean->negative || value < 0.0;
+    mean->sum_of_logs += value > 0.0 ? log(value) : -INFINITY;
+    mean->n++;
+}
+
+double ks_geomean_value(const ks_geomean *mean)
+{
+    return mean->n > 0 && !mean->negative ? exp(mean->sum_of_logs / (double)mean->n) : NAN;
 }
 
 void ks_ratio_interval(const ks_summary *a, const ks_summary *b, double *low, double *high)

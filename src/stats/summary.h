@@ -25,15 +25,17 @@ typedef struct ks_summary {
     double ci_low, ci_high; /**< mean -/+ t(0.975, n-1) stddev / sqrt(n); missing for n < 2 */
     double relative_pct;    /**< 100 stddev / |mean|; missing for n < 2 or mean 0 */
     uint32_t outliers;      /**< flagged, never removed; 0 for n < 3 */
-    bool whole;             /**< every sample is a whole number below 2^53 */
 } ks_summary;
 
-/** Quantiles of t by the number of samples, kept between calls; start with zeros. */
+/** What depends on the number of samples alone, kept between calls; start with zeros. */
 typedef struct ks_quantiles {
     double by_n[64];
     size_t last_n;
     double last;
 } ks_quantiles;
+
+/** Whether a number is whole, and small enough to be exactly so. */
+bool ks_is_whole(double value);
 
 /**
  * @param[in]     values   n finite numbers
@@ -42,9 +44,18 @@ typedef struct ks_quantiles {
 void ks_summarize(const double *values, size_t n, double *scratch, ks_quantiles *quantiles,
                   ks_summary *out);
 
-/** Geometric mean exp(mean(ln x)) of the values that are not NaN; 0 with a zero among them, NaN
- * with a negative one or with none at all. */
-double ks_geomean(const double *values, size_t n);
+/** A geometric mean exp(mean(ln x)) while its values come in; start with zeros. */
+typedef struct ks_geomean {
+    double sum_of_logs;
+    size_t n;
+    bool negative;
+} ks_geomean;
+
+/** Add a value; NaN is left out. */
+void ks_geomean_add(ks_geomean *mean, double value);
+
+/** 0 with a zero among the values, NaN with a negative one or with none at all. */
+double ks_geomean_value(const ks_geomean *mean);
 
 /**
  * Interval of the ratio of two independent means a / b, by propagation of errors:

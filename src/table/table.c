@@ -51,22 +51,31 @@ static size_t valid_size(size_t rows)
     return (rows + 7) / 8;
 }
 
+/* A block that grows from `had` to `size` bytes, the rest zero. */
+static ks_status grow_zeroed(void **block, size_t had, size_t size, ks_error *err)
+{
+    if (had == 0) {
+        ks_free(*block);
+        *block = ks_calloc(size, 1); /* columns that stay missing cost no memory */
+        return *block != NULL ? KS_OK : ks_enomem(err);
+    }
+    void *grown = ks_realloc(*block, size);
+    if (grown == NULL) {
+        return ks_enomem(err);
+    }
+    memset((char *)grown + had, 0, size - had);
+    *block = grown;
+    return KS_OK;
+}
+
 static ks_status resize_column(ks_column *column, size_t had, size_t rows, ks_error *err)
 {
     size_t size = cell_size(column->type);
-    void *cells = ks_realloc(column->cells, rows * size);
-    if (cells == NULL) {
-        return ks_enomem(err);
-    }
-    column->cells = cells;
-    memset((char *)cells + had * size, 0, (rows - had) * size);
-    uint8_t *valid = ks_realloc(column->valid, valid_size(rows));
-    if (valid == NULL) {
-        return ks_enomem(err);
-    }
+    KS_TRY(grow_zeroed(&column->cells, had * size, rows * size, err));
+    void *valid = column->valid;
+    ks_status status = grow_zeroed(&valid, valid_size(had), valid_size(rows), err);
     column->valid = valid;
-    memset(valid + valid_size(had), 0, valid_size(rows) - valid_size(had));
-    return KS_OK;
+    return status;
 }
 
 ks_status ks_table_add_column(ks_table *table, const char *name, ks_type type, ks_role role,
@@ -104,45 +113,6 @@ ks_status ks_table_add_rows(ks_table *table, size_t count, ks_error *err)
     }
     table->rows = rows;
     return KS_OK;
-}
-
-static void set_valid(ks_column *column, size_t row)
-{
-    uint8_t bit = (uint8_t)(1u << row % 8);
-    column->missing -= (column->valid[row / 8] & bit) == 0;
-    column->valid[row / 8] |= bit;
-}
-
-void ks_table_set_f64(ks_table *table, size_t row, size_t column, double value)
-{
-    if (isfinite(value)) {
-        ks_column *c = &table->columns[column];
-        ((double *)c->cells)[row] = value;
-        set_valid(c, row);
-    }
-}
-
-void ks_table_set_i64(ks_table *table, size_t row, size_t column, int64_t value)
-{
-    ks_column *c = &table->columns[column];
-    ((int64_t *)c->cells)[row] = value;
-    set_valid(c, row);
-}
-
-void ks_table_set_bool(ks_table *table, size_t row, size_t column, bool value)
-{
-    ks_column *c = &table->columns[column];
-    ((uint8_t *)c->cells)[row] = value;
-    set_valid(c, row);
-}
-
-void ks_table_set_id(ks_table *table, size_t row, size_t column, ks_text_id text)
-{
-    if (text != 0) {
-        ks_column *c = &table->columns[column];
-        ((ks_text_id *)c->cells)[row] = text;
-        set_valid(c, row);
-    }
 }
 
 ks_status ks_table_set_text(ks_table *table, size_t row, size_t column, const char *text,

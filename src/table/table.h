@@ -2,6 +2,8 @@
 #ifndef KS_TABLE_TABLE_H
 #define KS_TABLE_TABLE_H
 
+#include <math.h>
+
 #include "base/pool.h"
 #include "kernsight/table.h"
 
@@ -41,11 +43,46 @@ ks_status ks_table_add_column(ks_table *table, const char *name, ks_type type, k
 ks_status ks_table_add_rows(ks_table *table, size_t count, ks_error *err);
 
 /* Give cells their values. A number that is not finite leaves its cell missing, and so does NULL.
- */
-void ks_table_set_f64(ks_table *table, size_t row, size_t column, double value);
-void ks_table_set_i64(ks_table *table, size_t row, size_t column, int64_t value);
-void ks_table_set_bool(ks_table *table, size_t row, size_t column, bool value);
-void ks_table_set_id(ks_table *table, size_t row, size_t column, ks_text_id text);
+ * Inline: a table of results has millions of cells. */
+static inline void ks_column_set_valid(ks_column *column, size_t row)
+{
+    uint8_t bit = (uint8_t)(1u << row % 8);
+    column->missing -= (column->valid[row / 8] & bit) == 0;
+    column->valid[row / 8] |= bit;
+}
+
+static inline void ks_table_set_f64(ks_table *table, size_t row, size_t column, double value)
+{
+    if (isfinite(value)) {
+        ks_column *c = &table->columns[column];
+        ((double *)c->cells)[row] = value;
+        ks_column_set_valid(c, row);
+    }
+}
+
+static inline void ks_table_set_i64(ks_table *table, size_t row, size_t column, int64_t value)
+{
+    ks_column *c = &table->columns[column];
+    ((int64_t *)c->cells)[row] = value;
+    ks_column_set_valid(c, row);
+}
+
+static inline void ks_table_set_bool(ks_table *table, size_t row, size_t column, bool value)
+{
+    ks_column *c = &table->columns[column];
+    ((uint8_t *)c->cells)[row] = value;
+    ks_column_set_valid(c, row);
+}
+
+static inline void ks_table_set_id(ks_table *table, size_t row, size_t column, ks_text_id text)
+{
+    if (text != 0) {
+        ks_column *c = &table->columns[column];
+        ((ks_text_id *)c->cells)[row] = text;
+        ks_column_set_valid(c, row);
+    }
+}
+
 ks_status ks_table_set_text(ks_table *table, size_t row, size_t column, const char *text,
                             ks_error *err);
 
