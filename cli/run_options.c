@@ -34,7 +34,7 @@ static const struct argp_option known[] = {
     {NULL, 0, NULL, 0, "What to measure:", 1},
     {"param", 'p', "NAME=VALUES", 0, "a parameter's values; several -p are multiplied", 1},
     {"zip", KEY_ZIP, NULL, 0, "pair the parameters' values instead", 1},
-    {"metric", 'm', "METRIC,...", 0, "what to measure; all that is known of a program by default",
+    {"metric", 'm', "METRIC,...", 0, "what to measure; times and output by default",
      1},
     {"runs", KEY_RUNS, "N", 0, "measured calls per config (default 10)", 1},
     {"warmup", KEY_WARMUP, "N", 0, "unmeasured calls per config, first (default 0)", 1},
@@ -249,7 +249,7 @@ static const struct argp parser = {
     .parser = parse,
     .args_doc = "-- PROGRAM [ARG...]",
     .doc =
-        "Measure a program: its wall, user and system time, its memory, the bytes it writes to "
+        "Measure a program: its wall, user and system time, the bytes it writes to "
         "stdout.\v"
         "VALUES are separated by commas: numbers, texts, 'quoted texts', and ranges with both ends:\n"
         "  n=1,2,4       n=1..8        n=8..64+8     n=64..8-8\n"
@@ -261,6 +261,7 @@ static const struct argp parser = {
         "  kernsight run -p level=1,3,6,9 --runs 5 -- gzip -c -{level} file\n"
         "  kernsight run -p t=1..8*2 --env OMP_NUM_THREADS={t} --csv t.csv -- ./solver\n"
         "  kernsight run --prepare 'sync' --timeout 60 --tolerant -- make -j4\n"
+        "  kernsight run -m 'cpu__*' -- ./solver      (its memory too)\n"
         "  kernsight run --file sweep.yaml\n\n"
         "A sweep file:\n"
         "  param:\n"

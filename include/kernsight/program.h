@@ -59,10 +59,10 @@ KS_API void ks_program_free(ks_program *program);
 /**
  * The body for ks_run(), with the ks_program as `user`. Its annotation is the program's base name.
  *
- * Measured from the moment the program is loaded (exec) to its end: `cpu__time_duration.sum`; for
- * it and the processes it waited for `cpu__user_time.sum`, `cpu__system_time.sum`,
- * `cpu__max_rss.max`; and `program__stdout_bytes.sum`. A status other than 0, a signal or the
- * timeout fail the call (KS_EBODY).
+ * Measured from the program's start to its end: `cpu__time_duration.sum`; for it and the processes
+ * it waited for `cpu__user_time.sum`, `cpu__system_time.sum`; `program__stdout_bytes.sum`. When
+ * asked for `cpu__max_rss.max` too: the program is forked in place of spawned then, and timed from
+ * exec. A status other than 0, a signal or the timeout fail the call (KS_EBODY).
  */
 KS_API ks_status ks_program_body(const ks_call *call, void *program, ks_error *err);
 

@@ -190,6 +190,11 @@ void ks_session_child(ks_token token, const ks_child *child)
     }
 }
 
+bool ks_session_holds_child(ks_token token)
+{
+    return token.visit != NULL && ks_the_session.hooks.hold_child;
+}
+
 bool ks_session_owner(ks_owner *out)
 {
     ks_session *s = &ks_the_session;

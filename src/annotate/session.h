@@ -39,12 +39,14 @@ typedef struct ks_visit {
     uint64_t slots[]; /**< the collectors' own words: ks_session_open() says how many */
 } ks_visit;
 
-/** A program that a visit runs: stopped before it is loaded, or after its end. */
+/** A program that a visit runs: held before it is loaded (if ks_hooks.hold_child), and after its
+ * end.
+ */
 typedef struct ks_child {
     long pid;
     bool ended;
     /* once it has ended: */
-    uint64_t wall_ns;       /**< from its loading (exec) to its end */
+    uint64_t wall_ns;       /**< from its beginning to its end */
     uint64_t user_ns;       /**< of it and the processes that it waited for */
     uint64_t system_ns;     /**< likewise */
     uint64_t max_rss_bytes; /**< likewise, the largest */
@@ -68,6 +70,7 @@ enum {
 typedef struct ks_hooks {
     ks_hook list[KS_HOOKS_MAX];
     size_t count;
+    bool hold_child; /**< a program is held before it is loaded, until `child` has seen it */
     uint32_t (*enter)(void *self, const char *name); /**< before anything is measured; or NULL */
     void *enter_self;
 } ks_hooks;
@@ -96,6 +99,8 @@ void ks_session_fault(const ks_error *fault);
 
 /** Tell the collectors about the program that an open annotation runs. */
 void ks_session_child(ks_token token, const ks_child *child);
+/** Whether one of them wants to see it before it is loaded. */
+bool ks_session_holds_child(ks_token token);
 
 /** Visits of the last call, thread by thread in order of entry. Start with NULL; NULL at the end.
  */

@@ -220,9 +220,9 @@ ks_status ks_catalogue_choose(const ks_catalogue *catalogue, const ks_plan *plan
                               ks_choice *out, ks_error *err)
 {
     static const char *const of_region[] = {"cpu__time_duration.sum", NULL};
-    static const char *const of_program[] = {"cpu__time_duration.sum",    "cpu__user_time.sum",
-                                             "cpu__system_time.sum",      "cpu__max_rss.max",
-                                             "program__stdout_bytes.sum", NULL};
+    static const char *const of_program[] = {"cpu__time_duration.sum", "cpu__user_time.sum",
+                                             "cpu__system_time.sum", "program__stdout_bytes.sum",
+                                             NULL};
     const char *const *defaults = target == KS_TARGET_PROGRAM ? of_program : of_region;
     KS_TRY(check_known(catalogue, plan, target, err));
     for (size_t i = 0; i < plan->metrics.count; i++) {

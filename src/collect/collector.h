@@ -61,6 +61,7 @@ typedef struct ks_needs {
     bool shares_first;  /**< it disturbs nobody: its passes coincide with those of others like it */
     uint32_t slots;     /**< words in each visit */
     bool sees_launches; /**< it fills the ledger */
+    bool holds_child;   /**< a program must be held before it is loaded, in a process of its own */
 } ks_needs;
 
 typedef struct ks_pass_ctx {
@@ -93,7 +94,8 @@ typedef struct ks_collector_ops {
      * lock that waits for other work. */
     void (*begin)(void *self, ks_visit *visit);
     void (*end)(void *self, ks_visit *visit);
-    /** A program that the visit runs: stopped before it is loaded, then once more after its end. */
+    /** A program that the visit runs: held before it is loaded (if any collector's needs say so),
+     * and after its end. */
     void (*child)(void *self, ks_visit *visit, const ks_child *child);
     ks_status (*run_end)(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                          ks_error *err);

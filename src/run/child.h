@@ -30,8 +30,9 @@ typedef struct ks_child_end {
 /**
  * Run a program to its end.
  *
- * It gets a process group of its own, stdin from /dev/null and the default signal handlers. Its
- * stderr is passed on to this process's.
+ * It gets a process group of its own, stdin from /dev/null, no blocked signals, SIGPIPE as it is by
+ * default. Its stderr is passed on to this process's. It is spawned, and timed from there; where a
+ * collector wants to see it first, it is forked, held, and timed from exec.
  *
  * @return KS_OK once it ran, however it ended; KS_ENOTFOUND, KS_EPERM, KS_EIO if it could not be
  *         started; KS_UNAVAILABLE on a kernel without pidfd_open (before Linux 5.3)

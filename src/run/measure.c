@@ -23,6 +23,7 @@ void ks_gather_hooks(ks_run_state *s, uint32_t pass, ks_hooks *hooks)
         if (ks_member_active(m, pass)) {
             hooks->list[hooks->count++] =
                 (ks_hook){m->ops->begin, m->ops->end, m->ops->child, m->collector};
+            hooks->hold_child |= m->needs.holds_child;
         }
     }
     if (pass == 0 && s->infos.wanted[KS_SCOPE_ANNOTATION]) {

@@ -42,6 +42,14 @@ static void keep_tail(ks_pump *pump, const char *bytes, size_t count)
     }
 }
 
+void ks_pump_close(ks_pump *pump)
+{
+    if (pump->from >= 0) {
+        close(pump->from);
+        pump->from = -1;
+    }
+}
+
 void ks_pump_read(ks_pump *pump)
 {
     char block[1 << 16];
@@ -54,8 +62,7 @@ void ks_pump_read(ks_pump *pump)
             return;
         }
         if (got <= 0) {
-            close(pump->from);
-            pump->from = -1;
+            ks_pump_close(pump);
             return;
         }
         if (pump->tail != NULL) {

@@ -17,6 +17,9 @@ typedef struct ks_pump {
 /** Read what is there now. Closes `from` at its end. */
 void ks_pump_read(ks_pump *pump);
 
+/** Close `from`, if it is still open. */
+void ks_pump_close(ks_pump *pump);
+
 /** Put the kept end in order: terminated text of at most `tail_size` bytes. */
 void ks_pump_tail(const ks_pump *pump, char *to);
 

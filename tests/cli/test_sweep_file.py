@@ -42,7 +42,7 @@ def test_json_is_yaml(ks):
     (ks.folder / "s.json").write_text(json.dumps(
         {"param": {"t": ["\u00b5", "x"]}, "zip": True, "runs": 1, "program": ["echo", "{t}"]}))
     rows = ks.rows("--file", "s.json")
-    assert [r["t"] for r in rows[::5]] == ["µ", "x"]
+    assert [r["t"] for r in rows[::4]] == ["µ", "x"]
 
 
 def test_plain_numbers_are_numbers_and_quoted_ones_text(ks):

@@ -37,7 +37,7 @@ static const struct {
     ks_rule rule;
 } known[READINGS] = {
     [WALL] = {{"cpu__time_duration.sum", "ns", KS_DURATION,
-               "wall time of the region (CLOCK_MONOTONIC); of a program from exec to exit", NULL,
+               "wall time of the region (CLOCK_MONOTONIC); of a program from start to end", NULL,
                REGION | PROGRAM},
               KS_RULE_ADD},
     [THREAD] = {{"cpu__thread_time.sum", "ns", KS_DURATION,
@@ -304,7 +304,12 @@ static ks_status clock_open(const ks_collect_spec *spec, ks_collector **out, ks_
 
 static ks_needs clock_needs(const ks_collector *self)
 {
-    return (ks_needs){.passes = 1, .shares_first = true, .slots = self->slots};
+    /* a spawned program starts with the peak memory of this process, a forked one with next to
+     * none; but forking takes longer */
+    return (ks_needs){.passes = 1,
+                      .shares_first = true,
+                      .slots = self->slots,
+                      .holds_child = self->slot[MAX_RSS] >= 0};
 }
 
 static ks_status clock_pass_begin(ks_collector *self, const ks_pass_ctx *ctx, ks_error *err)

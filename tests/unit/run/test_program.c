@@ -96,6 +96,7 @@ static void memory_is_the_programs_not_ours(void **state)
     char *big = malloc(OURS); /* a process that grew since */
     assert_non_null(big);
     memset(big, 1, OURS);
+    KT_OK(ks_plan_metric(plan, "cpu__max_rss.max", &err));
     KT_OK(make("exec true", NULL));
     KT_OK(run());
     kt_key key = {"sh", "cpu__max_rss.max", KT_ANY};
