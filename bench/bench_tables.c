@@ -29,6 +29,13 @@ static double next_value(uint64_t *state)
     return 1e6 * (1.0 - 0.05 * log(1.0 - uniform));
 }
 
+/* Bytes in use, those of large blocks included. */
+static size_t allocated(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
 static void check(ks_status status, const ks_error *err)
 {
     if (status != KS_OK) {
@@ -81,7 +88,7 @@ static int bench_samples(uint32_t configs, uint32_t metric_count, uint32_t runs,
     ks_ledger_init(&ledger);
     uint64_t state = 42;
     double taken = 0.0;
-    size_t before = mallinfo2().uordblks;
+    size_t before = allocated();
     for (uint32_t config = 0; config < configs; config++) {
         fill(&samples, runs, metric_count, &state, file);
         const ks_config_done done = {config, &samples, &ledger, &none, &none, paths, true};
@@ -89,7 +96,7 @@ static int bench_samples(uint32_t configs, uint32_t metric_count, uint32_t runs,
         check(ks_results_config_done(results, &done, &err), &err);
         taken += now_s() - start;
     }
-    size_t kept = mallinfo2().uordblks - before;
+    size_t kept = allocated() - before;
     const ks_run_notes notes = {.complete = true};
     double start = now_s();
     check(ks_results_finish(results, &notes, &err), &err);
