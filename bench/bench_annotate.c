@@ -1,10 +1,15 @@
-/* What an annotation costs, outside a run and in one: ns per begin and end, the best of ten rounds. */
+/* What an annotation costs, outside a run and in one: ns per begin and end, the best of ten rounds.
+ */
 #include <stdio.h>
 #include <time.h>
 
 #include "kernsight/kernsight.h"
 
-enum { ROUNDS = 10, OUTSIDE = 10000000, INSIDE = 200000 };
+enum {
+    ROUNDS = 10,
+    OUTSIDE = 10000000,
+    INSIDE = 200000
+};
 
 static double now_ns(void)
 {

@@ -93,10 +93,11 @@ static ks_status make_streams(const ks_child_spec *spec, ks_started *out, stream
 
 ks_status ks_fail_lost(const ks_child_spec *spec, int number, ks_error *err)
 {
-    return ks_fail(err, KS_ESTATE, "program", number,
-                   "what %s used is lost: this process ignores SIGCHLD, or another part of it waits "
-                   "for all children",
-                   spec->path);
+    return ks_fail(
+        err, KS_ESTATE, "program", number,
+        "what %s used is lost: this process ignores SIGCHLD, or another part of it waits "
+        "for all children",
+        spec->path);
 }
 
 static ks_status watch(const ks_child_spec *spec, ks_started *started, ks_error *err)
