@@ -161,6 +161,10 @@ static ks_status fake_open(const ks_collect_spec *spec, ks_collector **out, ks_e
                 spec->metrics[i]->name = name;
                 spec->metrics[i]->source = "fake";
                 spec->metrics[i]->passes = p == 2 ? 2 : 1; /* the share needs the duration too */
+                if (p == 0) {
+                    spec->metrics[i]->floor = fake.script.floor_ns;
+                    spec->metrics[i]->doubt = "too short to tell";
+                }
                 self->wanted[p] = spec->numbers[i] + 1;
             }
         }

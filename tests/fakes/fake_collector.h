@@ -33,6 +33,7 @@ typedef struct fake_script {
     unsigned invent;        /* launches that the device adds to each config */
     unsigned reorder_pass;  /* swap the first two launches of this pass (from 1); 0: never */
     unsigned reorder_until; /* ... in so many first configs or repeats; 0: always */
+    double floor_ns;        /* shorter durations are "too short to tell"; 0: none are */
 } fake_script;
 
 /** What happens next; also counts. Set before ks_run_with(), read after it. */

@@ -498,6 +498,19 @@ static void columns_come_in_the_order_of_the_drop_in(void **state)
     }
 }
 
+/* "base" takes 11 ns on average, "test" 23. */
+static void values_below_what_a_metric_can_tell_carry_a_warning(void **state)
+{
+    (void)state;
+    fake_reset((fake_script){.floor_ns = 15});
+    KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
+    KT_OK(ks_plan_runs(plan, 2, &err));
+    KT_OK(ks_plan_normalize(plan, "base", &err)); /* the ratio is not what is compared */
+    const ks_table *t = run(base_and_test);
+    KT_HAS(kt_text(t, (kt_key){"base", DURATION, 1}, "Warnings"), "too short to tell");
+    assert_null(kt_text(t, (kt_key){"test", DURATION, 1}, "Warnings"));
+}
+
 static void samples_come_as_a_table(void **state)
 {
     (void)state;
@@ -540,6 +553,7 @@ int main(void)
         T(a_parameter_without_configs_gives_one_row),
         T(a_parameter_named_like_a_column_of_ours_wins),
         T(columns_come_in_the_order_of_the_drop_in),
+        T(values_below_what_a_metric_can_tell_carry_a_warning),
         T(samples_come_as_a_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
