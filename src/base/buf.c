@@ -22,7 +22,7 @@ void ks_buf_fini(ks_buf *buf)
 void ks_buf_clear(ks_buf *buf)
 {
     buf->length = 0;
-    buf->failed = false;
+    buf->failed = buf->too_long = false;
     if (buf->text != NULL) {
         buf->text[0] = '\0';
     }
@@ -34,12 +34,10 @@ static bool reserve(ks_buf *buf, size_t count)
     if (buf->failed) {
         return false;
     }
-    if (count > buf->max || buf->length > buf->max - count ||
-        !ks_grow((void **)&buf->text, &buf->capacity, buf->length + count + 1, 1)) {
-        buf->failed = true;
-        return false;
-    }
-    return true;
+    buf->too_long = count > buf->max || buf->length > buf->max - count;
+    buf->failed =
+        buf->too_long || !ks_grow((void **)&buf->text, &buf->capacity, buf->length + count + 1, 1);
+    return !buf->failed;
 }
 
 void ks_buf_add_bytes(ks_buf *buf, const char *bytes, size_t count)
@@ -100,7 +98,7 @@ ks_status ks_buf_status(const ks_buf *buf, ks_error *err)
     if (!buf->failed) {
         return KS_OK;
     }
-    if (buf->length > buf->max / 2) {
+    if (buf->too_long) {
         return ks_fail(err, KS_ELIMIT, "text", 0, "a text is longer than %zu bytes", buf->max);
     }
     return ks_enomem(err);

@@ -18,6 +18,7 @@ typedef struct ks_buf {
     size_t capacity;
     size_t max; /**< bytes of text at most */
     bool failed;
+    bool too_long; /**< that is why */
 } ks_buf;
 
 void ks_buf_init(ks_buf *buf, size_t max);

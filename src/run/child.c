@@ -101,24 +101,34 @@ static uint64_t listen_until_end(running *run, ks_child_end *out)
         run->deadline_ns = run->started.stamp_ns + (uint64_t)(run->spec->timeout_s * 1e9);
     }
     for (;;) {
-        struct pollfd fds[] = {{run->started.pidfd, POLLIN, 0},
-                               {run->out.from, POLLIN, 0},
-                               {run->err.from, POLLIN, 0}};
+        struct pollfd fds[] = {
+            {run->started.pidfd, POLLIN, 0}, ks_pump_poll(&run->out), ks_pump_poll(&run->err)};
         int events = poll(fds, 3, wait_ms(run));
         uint64_t now = ks_now_ns();
         if (events > 0 && fds[0].revents != 0) {
-            /* what it wrote is in the pipes; who inherited them may keep them open */
-            ks_pump_read(&run->out);
-            ks_pump_read(&run->err);
             return now;
         }
         if (events > 0 && fds[1].revents != 0) {
-            ks_pump_read(&run->out);
+            ks_pump_step(&run->out);
         }
         if (events > 0 && fds[2].revents != 0) {
-            ks_pump_read(&run->err);
+            ks_pump_step(&run->err);
         }
         check_end(run, out);
+    }
+}
+
+/* After its end: what it wrote is in the pipe. Who inherited the pipe may go on writing. */
+static void take_rest(const running *run, ks_pump *pump, bool timed_out)
+{
+    uint64_t all = pump->bytes + ks_pump_readable(pump);
+    while (ks_pump_waiting(pump) || (pump->from >= 0 && pump->bytes < all)) {
+        struct pollfd fd = ks_pump_poll(pump);
+        if (poll(&fd, 1, CANCEL_POLL_MS) > 0) {
+            ks_pump_step(pump);
+        } else if (timed_out || ks_call_cancelled(run->spec->call)) {
+            return; /* the reader takes nothing, and we are not to wait */
+        }
     }
 }
 
@@ -158,7 +168,10 @@ static ks_status reap(running *run, uint64_t end_ns, ks_child_end *out, ks_error
 static ks_status finish(running *run, ks_child_end *out, ks_error *err)
 {
     uint64_t end_ns = listen_until_end(run, out);
+    take_rest(run, &run->out, out->timed_out);
+    take_rest(run, &run->err, out->timed_out);
     ks_status status = reap(run, end_ns, out, err);
+    out->output_failed = run->out.failed;
     if (out->timed_out || out->cancelled) {
         kill(-run->started.pid, SIGKILL); /* whoever of its group is left */
     }
@@ -172,16 +185,20 @@ static ks_status finish(running *run, ks_child_end *out, ks_error *err)
 ks_status ks_child_run(const ks_child_spec *spec, ks_child_end *out, ks_error *err)
 {
     char tail[KS_STDERR_TAIL];
-    running run = {.spec = spec,
-                   .out = {.to = spec->stdout_fd},
-                   .err = {.to = STDERR_FILENO, .tail = tail, .tail_size = sizeof tail}};
+    running run;
+    run.spec = spec;
+    run.deadline_ns = 0;
+    run.asked_to_end = false;
+    ks_pump_init(&run.out, spec->stdout_fd, NULL, 0);
+    ks_pump_init(&run.err, STDERR_FILENO, tail, sizeof tail);
     memset(out, 0, sizeof *out);
     ks_status status = start(&run, err);
     if (status == KS_OK) {
         status = finish(&run, out, err);
     } else if (run.started.pid > 0) {
         end_group(&run, SIGKILL);
-        waitpid(run.started.pid, NULL, 0);
+        while (waitpid(run.started.pid, NULL, 0) < 0 && errno == EINTR) {
+        }
     }
     ks_pump_close(&run.out);
     ks_pump_close(&run.err);

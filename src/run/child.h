@@ -24,6 +24,7 @@ typedef struct ks_child_end {
     int status; /**< as of waitpid() */
     bool timed_out;
     bool cancelled;
+    int output_failed;             /**< errno of passing its stdout on; 0: it went well */
     char tail[KS_STDERR_TAIL + 1]; /**< the end of its stderr */
 } ks_child_end;
 

@@ -18,8 +18,9 @@
 #include "run/template.h"
 
 enum {
-    ARGUMENT_MAX = 1 << 17
-}; /* the kernel takes no longer one (MAX_ARG_STRLEN) */
+    ARGUMENT_MAX = 1 << 17,            /* the kernel takes no longer one (MAX_ARG_STRLEN) */
+    PATH_LENGTH_MAX = 2 * ARGUMENT_MAX /* a folder and a name */
+};
 
 /* Texts that belong to us; count of them, then NULL. */
 typedef struct text_list {
@@ -89,7 +90,17 @@ static ks_status copy_text(char **to, const char *from, ks_error *err)
     return KS_OK;
 }
 
-/* KS_OK if a file is there that can be run. */
+static ks_status expand(const char *template, const ks_call *call, char **out, ks_error *err)
+{
+    ks_buf text;
+    ks_buf_init(&text, ARGUMENT_MAX);
+    ks_template_expand(template, call, &text);
+    ks_status status = ks_buf_status(&text, err);
+    *out = ks_buf_take(&text);
+    return status == KS_OK && *out == NULL ? ks_enomem(err) : status;
+}
+
+/* 0 if a file is there that can be run, else errno. */
 static int check_executable(const char *path)
 {
     struct stat st;
@@ -102,26 +113,25 @@ static int check_executable(const char *path)
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* A name with a slash is taken as it is, from `cwd` on. @param[out] number  0, or why it cannot run
- */
-static ks_status find_from(const char *name, const char *cwd, ks_buf *out, int *number,
-                           ks_error *err)
+/* Whether `path` could be run: what is not absolute starts at `cwd`. @param[out] number  0, or why
+ * it cannot be */
+static ks_status try_path(const char *path, const char *cwd, int *number, ks_error *err)
 {
     ks_buf from;
-    ks_buf_init(&from, ARGUMENT_MAX);
-    if (name[0] != '/' && cwd != NULL) {
+    ks_buf_init(&from, PATH_LENGTH_MAX);
+    if (path[0] != '/' && cwd != NULL) {
         ks_buf_addf(&from, "%s/", cwd);
     }
-    ks_buf_add(&from, name);
+    ks_buf_add(&from, path);
     *number = check_executable(ks_buf_text(&from));
     ks_status status = ks_buf_status(&from, err);
     ks_buf_fini(&from);
-    ks_buf_add(out, name);
     return status;
 }
 
-/* Others are looked for along PATH, as a shell does. */
-static ks_status find_on_path(const char *name, ks_buf *out, int *number, ks_error *err)
+/* A name without a slash is looked for along PATH, as a shell in `cwd` does. */
+static ks_status find_on_path(const char *name, const char *cwd, ks_buf *out, int *number,
+                              ks_error *err)
 {
     const char *at = getenv("PATH");
     at = at != NULL ? at : "/usr/local/bin:/usr/bin:/bin";
@@ -132,7 +142,8 @@ static ks_status find_on_path(const char *name, ks_buf *out, int *number, ks_err
         ks_buf_clear(out);
         ks_buf_addf(out, "%.*s/%s", (int)length, length > 0 ? at : ".", name);
         KS_TRY(ks_buf_status(out, err));
-        int now = check_executable(ks_buf_text(out));
+        int now = 0;
+        KS_TRY(try_path(ks_buf_text(out), cwd, &now, err));
         *number = now == 0 || now == EACCES ? now : *number;
         at += length;
     }
@@ -143,8 +154,12 @@ static ks_status find_executable(const char *name, const char *cwd, ks_buf *out,
 {
     int number = 0;
     ks_buf_clear(out);
-    KS_TRY(strchr(name, '/') != NULL ? find_from(name, cwd, out, &number, err)
-                                     : find_on_path(name, out, &number, err));
+    if (strchr(name, '/') != NULL) {
+        ks_buf_add(out, name);
+        KS_TRY(try_path(name, cwd, &number, err));
+    } else {
+        KS_TRY(find_on_path(name, cwd, out, &number, err));
+    }
     if (number != 0) {
         return ks_fail(err, ks_errno_status(number), "program", number, "cannot run '%s': %s", name,
                        number == ENOENT   ? "there is no such program"
@@ -154,15 +169,41 @@ static ks_status find_executable(const char *name, const char *cwd, ks_buf *out,
     return ks_buf_status(out, err);
 }
 
+/* What a template without names becomes. */
+static ks_status expand_fixed(const char *template, char **out, ks_error *err)
+{
+    return template != NULL ? expand(template, NULL, out, err) : KS_OK;
+}
+
+/* Whether the folder and the program are there, as far as their names are known by now. */
+static ks_status check_paths(const ks_program *p, ks_error *err)
+{
+    if (p->cwd != NULL && ks_template_has_names(p->cwd)) {
+        return KS_OK;
+    }
+    char *cwd = NULL;
+    char *name = NULL;
+    struct stat st;
+    ks_buf path;
+    ks_buf_init(&path, PATH_LENGTH_MAX);
+    ks_status status = expand_fixed(p->cwd, &cwd, err);
+    if (status == KS_OK && cwd != NULL && (stat(cwd, &st) != 0 || !S_ISDIR(st.st_mode))) {
+        status = ks_fail(err, KS_ENOTFOUND, "program", 0,
+                         "cannot run in '%s': there is no such folder", cwd);
+    }
+    if (status == KS_OK && !ks_template_has_names(p->argv.texts[0])) {
+        status = expand_fixed(p->argv.texts[0], &name, err);
+        status = status == KS_OK ? find_executable(name, cwd, &path, err) : status;
+    }
+    ks_buf_fini(&path);
+    ks_free(name);
+    ks_free(cwd);
+    return status;
+}
+
 /* Everything that can be said before the first call. */
 static ks_status check_now(const ks_program *p, ks_error *err)
 {
-    struct stat st;
-    if (p->cwd != NULL && !ks_template_has_names(p->cwd) &&
-        (stat(p->cwd, &st) != 0 || !S_ISDIR(st.st_mode))) {
-        return ks_fail(err, KS_ENOTFOUND, "program", 0,
-                       "cannot run in '%s': there is no such folder", p->cwd);
-    }
     for (size_t i = 0; i < p->env.count; i++) {
         const char *equals = strchr(p->env.texts[i], '=');
         if (equals == NULL || equals == p->env.texts[i]) {
@@ -170,14 +211,7 @@ static ks_status check_now(const ks_program *p, ks_error *err)
                            p->env.texts[i]);
         }
     }
-    if (ks_template_has_names(p->argv.texts[0])) {
-        return KS_OK;
-    }
-    ks_buf path;
-    ks_buf_init(&path, ARGUMENT_MAX);
-    ks_status status = find_executable(p->argv.texts[0], p->cwd, &path, err);
-    ks_buf_fini(&path);
-    return status;
+    return check_paths(p, err);
 }
 
 static ks_status open_output(ks_program *p, const char *output, ks_error *err)
@@ -280,16 +314,6 @@ ks_status ks_program_check(const ks_program *program, const ks_plan *plan, ks_er
 /* ---- one call ---------------------------------------------------------------------------------
  */
 
-static ks_status expand(const char *template, const ks_call *call, char **out, ks_error *err)
-{
-    ks_buf text;
-    ks_buf_init(&text, ARGUMENT_MAX);
-    ks_template_expand(template, call, &text);
-    ks_status status = ks_buf_status(&text, err);
-    *out = ks_buf_take(&text);
-    return status == KS_OK && *out == NULL ? ks_enomem(err) : status;
-}
-
 static ks_status expand_list(const text_list *from, const ks_call *call, text_list *to,
                              ks_error *err)
 {
@@ -368,6 +392,11 @@ static ks_status judge(const char *what, ks_child_end *end, const ks_program *p,
         return ks_fail(err, KS_EBODY, "program", WEXITSTATUS(end->status),
                        "%s failed with exit status %d%s%s", what, WEXITSTATUS(end->status), joint,
                        words);
+    }
+    if (end->output_failed != 0 && p->close_stdout) {
+        return ks_fail(err, KS_EIO, "program", end->output_failed,
+                       "%s succeeded, but its output cannot be written: %s", what,
+                       ks_errno_text(end->output_failed));
     }
     return KS_OK;
 }
@@ -451,7 +480,7 @@ ks_status ks_program_body(const ks_call *call, void *program, ks_error *err)
 {
     const ks_program *p = program;
     command c = {0};
-    ks_buf_init(&c.path, ARGUMENT_MAX);
+    ks_buf_init(&c.path, PATH_LENGTH_MAX);
     ks_status status = prepare_command(p, call, &c, err);
     if (status == KS_OK) {
         status = run_prepare(p, &c, call, err);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "run/pump.h"
 
 /* Signals that a program must not find ignored because we or our host ignore them. */
 static const int reset_signals[] = {SIGPIPE, SIGXFSZ};
@@ -236,36 +237,53 @@ ks_status ks_start_held(const ks_child_spec *spec, ks_started *out, ks_error *er
     streams child = {-1, -1};
     int go = -1;
     int reports = -1;
-    KS_TRY(make_streams(spec, out, &child, err));
-    bool ready = make_pipe(&go, &out->go) && make_pipe(&out->reports, &reports);
-    out->pid = ready ? fork() : -1;
-    int number = errno;
-    if (out->pid == 0) {
-        close_fd(&out->go); /* else our own end would keep us waiting if the parent dies */
-        become_program(spec, &child, go, reports);
+    ks_status status = make_streams(spec, out, &child, err);
+    if (status == KS_OK) {
+        bool ready = make_pipe(&go, &out->go) && make_pipe(&out->reports, &reports);
+        out->pid = ready ? fork() : -1;
+        int number = errno;
+        if (out->pid == 0) {
+            close_fd(&out->go); /* else our own end would keep us waiting if the parent dies */
+            become_program(spec, &child, go, reports);
+        }
+        status = out->pid < 0 ? fail_start(spec, number, err) : KS_OK;
     }
     close_fd(&child.out);
     close_fd(&child.err);
     close_fd(&go);
     close_fd(&reports);
-    if (out->pid < 0) {
-        return fail_start(spec, number, err);
-    }
+    KS_TRY(status);
     setpgid(out->pid, out->pid); /* whoever comes first: both do it */
     return watch(spec, out, err);
+}
+
+static bool read_report(int from, report *out)
+{
+    ssize_t got = 0;
+    do {
+        got = read(from, out, sizeof *out);
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof *out;
 }
 
 ks_status ks_start_let_go(const ks_child_spec *spec, ks_started *started, ks_error *err)
 {
     report last = {0};
-    report r;
-    ssize_t sent = write(started->go, "g", 1);
-    (void)sent; /* a process that died already says so below */
+    ssize_t sent = 0;
+    do {
+        sent = ks_write_quietly(started->go, "g", 1);
+    } while (sent < 0 && errno == EINTR); /* a process that died already says so below */
     close_fd(&started->go);
-    while (read(started->reports, &r, sizeof r) == (ssize_t)sizeof r) {
-        last = r;
+    while (read_report(started->reports, &last)) {
     }
     started->stamp_ns = last.stamp_ns;
     started->had = last.had;
-    return last.failed == 0 ? KS_OK : fail_start(spec, last.failed, err);
+    if (last.failed != 0) {
+        return fail_start(spec, last.failed, err);
+    }
+    if (last.stamp_ns == 0) {
+        return ks_fail(err, KS_EIO, "program", 0, "cannot start %s: its process ended before that",
+                       spec->path);
+    }
+    return KS_OK;
 }

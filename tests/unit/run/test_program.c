@@ -291,6 +291,66 @@ static void a_program_named_by_a_parameter_is_looked_for_in_its_turn(void **stat
     assert_true(failures > 0);
 }
 
+static void a_program_is_looked_for_in_the_folder_where_it_runs(void **state)
+{
+    (void)state;
+    char folder[512];
+    char path[600];
+    ks_program_options options = options_of();
+    for (int i = 1; i <= 2; i++) {
+        snprintf(folder, sizeof folder, "%s%d", kt_path("in{"), i);
+        mkdir(folder, 0755);
+        snprintf(path, sizeof path, "%s/ks-local", folder);
+        kt_write(path, "#!/bin/sh\nprintf 123\n");
+        chmod(path, 0755);
+    }
+    char template[512];
+    snprintf(template, sizeof template, "%s{n}", kt_path("in{{"));
+    options.cwd = template;
+    const char *argv[] = {"./ks-local"};
+    KT_OK(ks_plan_axis_spec(plan, "n=1,2", &err));
+    KT_OK(ks_program_new(argv, 1, &options, &program, &err));
+    KT_OK(run());
+    assert_int_equal(ks_results_succeeded(results), 2);
+    /* a brace is one before anything is known of a config, and PATH may have folders in it */
+    snprintf(template, sizeof template, "%s1", kt_path("in{{"));
+    ks_program_free(program);
+    program = NULL;
+    KT_OK(ks_program_new(argv, 1, &options, &program, &err));
+    char *before = strdup(getenv("PATH"));
+    setenv("PATH", "nowhere:.:/bin", 1);
+    argv[0] = "ks-local";
+    ks_program_free(program);
+    program = NULL;
+    ks_status status = ks_program_new(argv, 1, &options, &program, &err);
+    status = status == KS_OK ? run() : status;
+    setenv("PATH", before, 1);
+    free(before);
+    KT_OK(status);
+}
+
+static void an_argument_that_is_too_long_fails_its_own_config(void **state)
+{
+    (void)state;
+    enum {
+        LENGTH = 200000
+    };
+    char *text = calloc(1, LENGTH + 1);
+    assert_non_null(text);
+    memset(text, 'x', LENGTH);
+    const char *values[] = {text, "short"};
+    KT_OK(ks_plan_axis_text(plan, "s", values, 2, &err));
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    KT_OK(make("printf %s {s}", NULL));
+    KT_OK(run());
+    free(text);
+    assert_int_equal(ks_results_finished(results), 2);
+    assert_int_equal(ks_results_succeeded(results), 1);
+    const ks_table *t = ks_results_table(results);
+    KT_HAS(ks_table_text(t, 0, ks_table_find(t, "Failure")), "longer than 131072 bytes");
+    KT_F64(ks_table_number(t, ks_table_rows(t) - 1, ks_table_find(t, "AvgValue")), 5);
+}
+
 static void *cancel_soon(void *arg)
 {
     const struct timespec pause = {0, 100000000};
@@ -385,6 +445,8 @@ int main(void)
         T(output_can_go_to_a_file),
         T(what_cannot_run_is_told_before_the_run),
         T(a_program_named_by_a_parameter_is_looked_for_in_its_turn),
+        T(a_program_is_looked_for_in_the_folder_where_it_runs),
+        T(an_argument_that_is_too_long_fails_its_own_config),
         T(cancelling_ends_the_program_at_once),
         T(a_host_that_ignores_its_children_is_told),
         T(the_program_starts_with_default_signals),
