@@ -195,31 +195,40 @@ bool ks_session_holds_child(ks_token token)
     return token.visit != NULL && ks_the_session.hooks.hold_child;
 }
 
+static ks_visit *innermost_of(const ks_thread *thread)
+{
+    return ks_innermost(atomic_load_explicit(&thread->top, memory_order_acquire));
+}
+
+/* The innermost visit open on the thread of the body; else the only one open on any thread. */
+static ks_visit *open_elsewhere(ks_session *s, uint64_t session)
+{
+    ks_visit *found = NULL;
+    size_t open = 0;
+    pthread_mutex_lock(&s->lock);
+    if (s->body_thread->session == session) {
+        found = innermost_of(s->body_thread);
+    }
+    ks_thread *other = found == NULL ? s->threads : NULL;
+    for (; other != NULL; other = other->next) {
+        ks_visit *candidate = innermost_of(other);
+        open += candidate != NULL;
+        found = candidate != NULL ? candidate : found;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return open > 1 ? NULL : found;
+}
+
 bool ks_session_owner(ks_owner *out)
 {
-    ks_session *s = &ks_the_session;
     uint64_t call = current_call();
     ks_thread *thread = call != 0 ? ks_thread_enter(call) : NULL;
     if (thread == NULL) {
         return false;
     }
-    ks_visit *visit = ks_innermost(atomic_load_explicit(&thread->top, memory_order_acquire));
-    if (visit == NULL && s->body_thread->session == thread->session) {
-        visit = ks_innermost(atomic_load_explicit(&s->body_thread->top, memory_order_acquire));
-    }
+    ks_visit *visit = innermost_of(thread);
     if (visit == NULL) {
-        size_t open = 0;
-        pthread_mutex_lock(&s->lock);
-        for (ks_thread *other = s->threads; other != NULL; other = other->next) {
-            ks_visit *candidate =
-                ks_innermost(atomic_load_explicit(&other->top, memory_order_acquire));
-            if (candidate != NULL) {
-                visit = candidate;
-                open++;
-            }
-        }
-        pthread_mutex_unlock(&s->lock);
-        visit = open == 1 ? visit : NULL;
+        visit = open_elsewhere(&ks_the_session, thread->session);
     }
     out->annotation = visit != NULL ? visit->annotation : NULL;
     out->thread = thread->number;

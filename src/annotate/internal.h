@@ -28,10 +28,12 @@ typedef struct ks_thread {
     ks_annotation *cache[8]; /* recently begun, by address of the name */
 } ks_thread;
 
-/* Visits lie in chunks that stay where they are until the session ends. */
+/* Visits lie in chunks that stay where they are until the session ends. Those of a thread that has
+ * ended go to other threads once their call is forgotten. */
 typedef struct ks_chunk {
     struct ks_chunk *next;      /* of the session */
-    struct ks_chunk *following; /* of the same thread */
+    struct ks_chunk *following; /* of the same thread, or of the free ones */
+    bool abandoned;             /* its thread has ended */
     size_t used;                /* bytes */
     char bytes[];
 } ks_chunk;
@@ -57,6 +59,7 @@ typedef struct ks_session {
     uint32_t thread_count;
     ks_chunk *chunks;
     ks_chunk *last_chunk;
+    ks_chunk *free_chunks;
     ks_pool texts; /* reasons of failed visits */
 
     /* annotations by (parent, name): open addressing, guarded by the lock */

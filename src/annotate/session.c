@@ -13,7 +13,8 @@ ks_session ks_the_session = {.lock = PTHREAD_MUTEX_INITIALIZER, .fault = KS_FAUL
 static _Thread_local ks_thread this_thread __attribute__((tls_model("initial-exec")));
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-static pthread_key_t exit_key;
+static pthread_key_t exit_key; /* tells of threads that end */
+static bool has_exit_key;
 
 static void after_fork_in_child(void)
 {
@@ -31,23 +32,29 @@ static void after_fork_in_child(void)
     atomic_store(&this_thread.busy, 0);
 }
 
-static void unlist_thread(void *thread)
+/* A thread ends. Should it still annotate, in destructors that run later, it is listed again. */
+static void unlist_thread(void *ending)
 {
     ks_session *s = &ks_the_session;
+    ks_thread *thread = ending;
     pthread_mutex_lock(&s->lock);
     for (ks_thread **at = &s->threads; *at != NULL; at = &(*at)->next) {
         if (*at == thread) {
-            *at = ((ks_thread *)thread)->next;
+            *at = thread->next;
+            for (ks_chunk *chunk = thread->first; chunk != NULL; chunk = chunk->following) {
+                chunk->abandoned = true;
+            }
             break;
         }
     }
+    thread->session = 0;
     pthread_mutex_unlock(&s->lock);
 }
 
 static void prepare(void)
 {
     pthread_atfork(NULL, NULL, after_fork_in_child);
-    pthread_key_create(&exit_key, unlist_thread);
+    has_exit_key = pthread_key_create(&exit_key, unlist_thread) == 0;
 }
 
 ks_status ks_session_open(size_t slots, ks_error *err)
@@ -59,6 +66,10 @@ ks_status ks_session_open(size_t slots, ks_error *err)
             err, KS_ESTATE, "run", 0,
             "this process was forked inside a run, where kernsight does nothing; start a "
             "new program (exec) to measure there");
+    }
+    if (!has_exit_key) {
+        return ks_fail(err, KS_ELIMIT, "run", 0,
+                       "this process has no thread-specific key left (PTHREAD_KEYS_MAX)");
     }
     bool idle = false;
     if (!atomic_compare_exchange_strong(&s->in_use, &idle, true)) {
@@ -84,7 +95,7 @@ void ks_session_close(void)
         ks_free(s->chunks);
         s->chunks = next;
     }
-    s->last_chunk = NULL;
+    s->last_chunk = s->free_chunks = NULL;
     ks_intern_fini();
     ks_pool_fini(&s->texts);
     pthread_mutex_unlock(&s->lock);
@@ -101,6 +112,12 @@ static uint64_t session_of(uint64_t call)
 static bool list_thread(ks_thread *thread, uint64_t call)
 {
     ks_session *s = &ks_the_session;
+    if (pthread_setspecific(exit_key, thread) != 0) {
+        ks_error fault = KS_ERROR_INIT;
+        ks_enomem(&fault);
+        ks_session_fault(&fault);
+        return false;
+    }
     pthread_mutex_lock(&s->lock);
     bool open = atomic_load(&s->gate) == call;
     if (open) {
@@ -114,9 +131,6 @@ static bool list_thread(ks_thread *thread, uint64_t call)
         s->threads = thread;
     }
     pthread_mutex_unlock(&s->lock);
-    if (open) {
-        pthread_setspecific(exit_key, thread);
-    }
     return open;
 }
 
@@ -151,28 +165,44 @@ ks_visit *ks_innermost(ks_visit *visit)
     return visit;
 }
 
-static ks_chunk *new_chunk(ks_thread *thread)
+/* Add a new chunk to the session; the caller holds the lock. */
+static ks_chunk *make_chunk(ks_session *s)
 {
-    ks_session *s = &ks_the_session;
     size_t room = s->visit_bytes > KS_CHUNK_BYTES ? s->visit_bytes : KS_CHUNK_BYTES;
     ks_chunk *chunk = ks_alloc(sizeof *chunk + room);
     if (chunk == NULL) {
         return NULL;
     }
     chunk->next = NULL;
-    chunk->following = NULL;
     chunk->used = 0;
-    pthread_mutex_lock(&s->lock);
     if (s->last_chunk != NULL) {
         s->last_chunk->next = chunk;
     } else {
         s->chunks = chunk;
     }
     s->last_chunk = chunk;
-    pthread_mutex_unlock(&s->lock);
-    if (thread->chunk != NULL) {
-        thread->chunk->following = chunk;
+    return chunk;
+}
+
+/* One more chunk for the thread. */
+static ks_chunk *take_chunk(ks_thread *thread)
+{
+    ks_session *s = &ks_the_session;
+    pthread_mutex_lock(&s->lock);
+    ks_chunk *chunk = s->free_chunks;
+    if (chunk != NULL) {
+        s->free_chunks = chunk->following;
     } else {
+        chunk = make_chunk(s);
+    }
+    if (chunk != NULL) {
+        chunk->following = NULL;
+        chunk->abandoned = false;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (chunk != NULL && thread->chunk != NULL) {
+        thread->chunk->following = chunk;
+    } else if (chunk != NULL) {
         thread->first = chunk;
     }
     return chunk;
@@ -184,7 +214,7 @@ ks_visit *ks_thread_new_visit(ks_thread *thread)
     ks_chunk *chunk = thread->chunk;
     if (chunk == NULL || chunk->used + bytes > KS_CHUNK_BYTES) {
         ks_chunk *next = chunk != NULL ? chunk->following : thread->first;
-        chunk = next != NULL ? next : new_chunk(thread);
+        chunk = next != NULL ? next : take_chunk(thread);
         if (chunk == NULL) {
             return NULL;
         }
@@ -225,7 +255,8 @@ static void wait_for_threads(void)
 static void find_left_open(ks_error *err)
 {
     ks_visit *open = NULL;
-    for (ks_visit *v = ks_session_next_visit(NULL); v != NULL; v = ks_session_next_visit(v)) {
+    ks_visits walk = ks_session_visits();
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
         if (atomic_load(&v->state) == KS_VISIT_OPEN) {
             atomic_store(&v->state, KS_VISIT_ENDED);
             open = open != NULL ? open : v;
@@ -267,8 +298,13 @@ void ks_session_forget_call(void)
 {
     ks_session *s = &ks_the_session;
     pthread_mutex_lock(&s->lock);
+    s->free_chunks = NULL;
     for (ks_chunk *chunk = s->chunks; chunk != NULL; chunk = chunk->next) {
         chunk->used = 0;
+        if (chunk->abandoned) {
+            chunk->following = s->free_chunks;
+            s->free_chunks = chunk;
+        }
     }
     for (ks_thread *thread = s->threads; thread != NULL; thread = thread->next) {
         thread->chunk = thread->first;
@@ -282,21 +318,21 @@ void ks_session_fault(const ks_error *fault)
     ks_fault_note(&ks_the_session.fault, fault);
 }
 
-ks_visit *ks_session_next_visit(const ks_visit *previous)
+ks_visits ks_session_visits(void)
 {
-    ks_session *s = &ks_the_session;
-    ks_chunk *chunk = s->chunks;
-    size_t at = 0;
-    if (previous != NULL) {
-        const char *address = (const char *)previous;
-        while (address < chunk->bytes || address >= chunk->bytes + chunk->used) {
-            chunk = chunk->next;
-        }
-        at = (size_t)(address - chunk->bytes) + s->visit_bytes;
+    return (ks_visits){.chunk = ks_the_session.chunks};
+}
+
+ks_visit *ks_next_visit(ks_visits *walk)
+{
+    while (walk->chunk != NULL && walk->at >= walk->chunk->used) {
+        walk->chunk = walk->chunk->next;
+        walk->at = 0;
     }
-    while (chunk != NULL && at >= chunk->used) {
-        chunk = chunk->next;
-        at = 0;
+    if (walk->chunk == NULL) {
+        return NULL;
     }
-    return chunk != NULL ? (ks_visit *)(void *)(chunk->bytes + at) : NULL;
+    ks_visit *visit = (ks_visit *)(void *)(walk->chunk->bytes + walk->at);
+    walk->at += ks_the_session.visit_bytes;
+    return visit;
 }

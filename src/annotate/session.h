@@ -20,6 +20,7 @@ typedef struct ks_annotation {
     struct ks_annotation *parent; /**< NULL at the top */
     const char *name;
     const char *path; /**< names joined by '/', those in names escaped */
+    atomic_uint open; /**< a collector's count of its open visits */
 } ks_annotation;
 
 enum ks_visit_state {
@@ -102,9 +103,15 @@ void ks_session_child(ks_token token, const ks_child *child);
 /** Whether one of them wants to see it before it is loaded. */
 bool ks_session_holds_child(ks_token token);
 
-/** Visits of the last call, thread by thread in order of entry. Start with NULL; NULL at the end.
- */
-ks_visit *ks_session_next_visit(const ks_visit *previous);
+/** A walk over the visits of the last call: those of a thread come in order of entry. */
+typedef struct ks_visits {
+    struct ks_chunk *chunk;
+    size_t at;
+} ks_visits;
+
+ks_visits ks_session_visits(void);
+/** NULL at the end. */
+ks_visit *ks_next_visit(ks_visits *walk);
 
 /** Annotations seen in this session so far. */
 uint32_t ks_session_annotation_count(void);

@@ -102,6 +102,22 @@ static ks_status make_metrics(setup *s, ks_error *err)
     return KS_OK;
 }
 
+/* A derived metric may not be named like a measured one. */
+static ks_status check_derived(const setup *s, ks_error *err)
+{
+    for (size_t i = 0; i < s->plan->derive_count; i++) {
+        for (size_t m = 0; m < s->choice.count; m++) {
+            if (strcmp(s->plan->derives[i].name, s->metrics[m].name) == 0) {
+                return ks_fail(err, KS_EINVAL, "plan", 0,
+                               "the derived metric '%s' has the name of a measured one; choose "
+                               "another",
+                               s->metrics[m].name);
+            }
+        }
+    }
+    return KS_OK;
+}
+
 static ks_status open_member(setup *s, const ks_collector_ops *ops, size_t first, size_t count,
                              ks_error *err)
 {
@@ -126,6 +142,7 @@ static ks_status open_member(setup *s, const ks_collector_ops *ops, size_t first
 static ks_status open_collectors(setup *s, const ks_collector_ops *const *collectors, ks_error *err)
 {
     KS_TRY(make_metrics(s, err));
+    KS_TRY(check_derived(s, err));
     size_t done = 0;
     for (size_t c = 0; collectors[c] != NULL; c++) {
         size_t first = done;
@@ -216,12 +233,13 @@ static ks_status set_up(setup *s, const ks_collector_ops *const *collectors, ks_
     KS_TRY(open_collectors(s, collectors, err));
     KS_TRY(ks_session_open(s->slots, err));
     s->in_session = true;
-    bool sees_launches = false;
+    KS_TRY(ks_results_new(s->plan, s->configs, s->metrics, (uint32_t)s->choice.count, &s->results,
+                          err));
     for (size_t i = 0; i < s->member_count; i++) {
-        sees_launches = sees_launches || s->members[i].needs.sees_launches;
+        const ks_member *m = &s->members[i];
+        s->results->sees_launches |= m->needs.sees_launches;
+        s->results->visit_ns += m->first_pass == 0 ? m->needs.visit_ns : 0.0;
     }
-    KS_TRY(ks_results_new(s->plan, s->configs, s->metrics, (uint32_t)s->choice.count, sees_launches,
-                          &s->results, err));
     ks_status status = add_facts(s, err);
     if (status != KS_OK) {
         ks_results_free(s->results);
@@ -246,11 +264,7 @@ static ks_status run(setup *s, ks_body_fn body, void *user, ks_error *err)
                               .ledger = &s->ledger,
                               .sinks = sinks,
                               .sink_count = sizeof sinks / sizeof sinks[0]};
-    ks_status status = ks_run_loop(&spec, s->passes, err);
-    char now[KS_UTC_MAX];
-    ks_utc_now(now);
-    ks_status noted = ks_table_add_fact(s->results->table, "end", ks_text(now), err);
-    return status != KS_OK ? status : noted;
+    return ks_run_loop(&spec, s->passes, err);
 }
 
 ks_status ks_run_with(const ks_collector_ops *const *collectors, ks_plan *plan, ks_body_fn body,

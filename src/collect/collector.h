@@ -60,6 +60,7 @@ typedef struct ks_needs {
     uint32_t passes;    /**< calls of the body per run; at least 1 */
     bool shares_first;  /**< it disturbs nobody: its passes coincide with those of others like it */
     uint32_t slots;     /**< words in each visit */
+    double visit_ns;    /**< what its hooks cost, begin and end together; 0: not known */
     bool sees_launches; /**< it fills the ledger */
     bool holds_child;   /**< a program must be held before it is loaded, in a process of its own */
 } ks_needs;

@@ -42,11 +42,11 @@ static const ks_value *typed(const ks_call *call, const char *name, ks_type type
     ks_error fault = KS_ERROR_INIT;
     if (value == NULL) {
         ks_fail(&fault, KS_ENOTFOUND, "run", 0,
-                "the body asked for parameter '%s', which the plan does not have", name);
+                "parameter '%s' was asked for, but the plan does not have it", name);
     } else {
         ks_fail(&fault, KS_EINVAL, "run", 0,
-                "the body asked for parameter '%s' as %s, but its value is %s", name,
-                type_text(type), type_text(value->type));
+                "parameter '%s' was asked for as %s, but its value is %s", name, type_text(type),
+                type_text(value->type));
     }
     ks_fault_note(call->fault, &fault);
     return NULL;

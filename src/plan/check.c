@@ -99,18 +99,52 @@ ks_status ks_plan_count(const ks_plan *plan, size_t *out, ks_error *err)
     return KS_OK;
 }
 
+/* Whether a name is that of the info collector's column, or may be that of one of its four. */
+static bool has_column(const ks_info *info, const char *name)
+{
+    static const char *const suffixes[] = {"", "_Avg", "_Std", "_Min", "_Max"};
+    size_t length = strlen(info->name);
+    if (strncmp(info->name, name, length) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (strcmp(name + length, suffixes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* No two columns of the results may have one name. */
+static ks_status check_infos(const ks_plan *plan, ks_error *err)
+{
+    for (size_t i = 0; i < plan->info_count; i++) {
+        const char *name = plan->infos[i].name;
+        for (size_t p = 0; p < plan->param_count; p++) {
+            if (has_column(&plan->infos[i], plan->params[p].name)) {
+                return ks_fail(err, KS_EINVAL, "plan", 0,
+                               "info collector '%s' has the name of a parameter, or would give a "
+                               "column '%s' as that does; choose another",
+                               name, plan->params[p].name);
+            }
+        }
+        for (size_t k = 0; k < plan->info_count; k++) {
+            if (k != i && has_column(&plan->infos[i], plan->infos[k].name)) {
+                return ks_fail(err, KS_EINVAL, "plan", 0,
+                               "info collectors '%s' and '%s' would give two columns of one name; "
+                               "rename one",
+                               name, plan->infos[k].name);
+            }
+        }
+    }
+    return KS_OK;
+}
+
 ks_status ks_plan_check(const ks_plan *plan, ks_error *err)
 {
     size_t count = 0;
     KS_TRY(ks_plan_count(plan, &count, err));
-    for (size_t i = 0; i < plan->info_count; i++) {
-        if (ks_plan_find_param(plan, plan->infos[i].name) < plan->param_count) {
-            return ks_fail(err, KS_EINVAL, "plan", 0,
-                           "info collector '%s' has the name of a parameter; choose another",
-                           plan->infos[i].name);
-        }
-    }
-    return KS_OK;
+    return check_infos(plan, err);
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014): small, and good enough to shuffle. */

@@ -78,7 +78,8 @@ typedef struct builder {
     bool whole; /* every sample is a whole number: extremes are too */
     ks_rows rows;
     ks_info_columns infos;
-    ks_text_id *ids; /* of our pool's texts in the table's; 0: not there yet */
+    ks_text_id *ids;   /* of our pool's texts in the table's; 0: not there yet */
+    ks_text_id *paths; /* of annotations, in the table's pool */
     ks_text_id host, device, derived;
     ks_error *err;
 } builder;
@@ -313,23 +314,35 @@ static void set_statistics(builder *b, size_t row, const ks_row *from)
     }
 }
 
-/* "2 of 5 runs failed: why", "all 5 runs failed: why", or why alone for a single run. */
-static ks_status set_failure(builder *b, size_t row, const ks_row *from)
+/* "2 of 5 runs failed: why", "no value in 2 of 5 runs: why" where it was not the run that failed,
+ * or why alone for a single run. */
+static void say_failed(const builder *b, const ks_row *from, ks_buf *to)
 {
     const char *why = ks_pool_text(&b->r->pool, from->failure);
+    bool runs_failed = from->region == NULL || from->failed <= from->region->failed;
+    if (from->runs > 1) {
+        char count[48];
+        snprintf(count, sizeof count, "%u of %u", from->failed, from->runs);
+        if (from->failed == from->runs) {
+            snprintf(count, sizeof count, runs_failed ? "all %u" : "%u", from->runs);
+        }
+        ks_buf_addf(to, runs_failed ? "%s runs failed: " : "no value in %s runs: ", count);
+    }
+    ks_buf_add(to, why != NULL ? why : "unknown reason");
+}
+
+static ks_status set_failure(builder *b, size_t row, const ks_row *from)
+{
     ks_buf text;
     ks_buf_init(&text, 1u << 20);
     if (from->first_value == KS_NO_VALUES && from->region != NULL) {
-        ks_buf_add(&text, "the callback gave no value of this name");
+        ks_buf_addf(&text, "no value in %u runs: %s", from->runs, KS_NO_SUCH_VALUE);
     } else if (from->failed > 0) {
-        if (from->runs > 1 && from->failed == from->runs) {
-            ks_buf_addf(&text, "all %u runs failed: ", from->runs);
-        } else if (from->runs > 1) {
-            ks_buf_addf(&text, "%u of %u runs failed: ", from->failed, from->runs);
-        }
-        ks_buf_add(&text, why != NULL ? why : "unknown reason");
-    } else if (from->no_baseline) {
-        ks_buf_addf(&text, "no baseline: '%s' has no value here", b->r->plan->normalize);
+        say_failed(b, from, &text);
+    }
+    if (from->no_baseline && from->failed < from->runs) {
+        ks_buf_addf(&text, "%sno baseline: the mean of '%s' %s", text.length > 0 ? "; " : "",
+                    b->r->plan->normalize, from->baseline_zero ? "is 0 here" : "is missing here");
     }
     ks_status status = ks_buf_status(&text, b->err);
     if (status == KS_OK && text.length > 0) {
@@ -351,6 +364,9 @@ static void add_warning(ks_buf *to, const char *fmt, ...)
     ks_buf_addf(to, "%s%s", to->length > 0 ? "; " : "", text);
 }
 
+/* From this share of a value on it is told what annotations inside a region cost. */
+#define KS_SHARE_INSIDE 0.05
+
 static void warn_metric(const builder *b, const ks_row *from, ks_buf *to)
 {
     const ks_metric *metric = &b->r->metrics[from->metric];
@@ -358,6 +374,14 @@ static void warn_metric(const builder *b, const ks_row *from, ks_buf *to)
     double mean = from->summary.mean * (from->normalized ? from->baseline : 1.0);
     if (mean < metric->floor) {
         add_warning(to, "%s", metric->doubt);
+    }
+    if (mean < metric->visit_floor * from->region->visits) {
+        add_warning(to, "%s", metric->visit_doubt);
+    }
+    double inside = from->region->inside * b->r->visit_ns;
+    if (metric->costs_inside && inside > KS_SHARE_INSIDE * mean) {
+        add_warning(to, "about %.0f %% of it is what its %u annotations inside cost",
+                    fmin(100.0, 100.0 * inside / mean), from->region->inside);
     }
     if (from->metric < 64 && (from->region->shares_added >> from->metric & 1) != 0) {
         add_warning(to, "%s is in %s, and the plan's function added several of them up",
@@ -437,7 +461,7 @@ static ks_status set_metric(builder *b, size_t row, const ks_row *from)
 static ks_status fill_row(builder *b, size_t row, const ks_row *from)
 {
     if (from->annotation != KS_NO_ANNOTATION) {
-        KS_TRY(set_pooled(b, row, ANNOTATION, b->r->annotations[from->annotation]));
+        set_id(b, row, ANNOTATION, b->paths[from->annotation]);
     }
     KS_TRY(set_params(b, row, from->record->config));
     KS_TRY(set_metric(b, row, from));
@@ -511,6 +535,9 @@ static ks_status fill_table(builder *b)
     KS_TRY(ks_pool_add(&b->table->pool, host, &b->host, b->err));
     KS_TRY(ks_pool_add(&b->table->pool, "cpu", &b->device, b->err));
     KS_TRY(ks_pool_add(&b->table->pool, "derived", &b->derived, b->err));
+    for (uint32_t a = 0; a < b->r->paths.count; a++) {
+        KS_TRY(ks_pool_add(&b->table->pool, ks_results_path(b->r, a), &b->paths[a], b->err));
+    }
     KS_TRY(add_columns(b));
     KS_TRY(ks_rows_each(&b->rows, count_row, &rows));
     KS_TRY(ks_table_add_rows(b->table, rows, b->err));
@@ -524,13 +551,16 @@ ks_status ks_results_build(ks_results *results, ks_error *err)
                  .table = results->table,
                  .whole = all_whole(results),
                  .ids = ks_calloc(results->pool.count + 1, sizeof *b.ids),
+                 .paths = ks_calloc(results->paths.count + 1, sizeof *b.paths),
                  .err = err};
-    ks_status status = b.ids != NULL ? ks_rows_init(&b.rows, results, err) : ks_enomem(err);
+    bool ready = b.ids != NULL && b.paths != NULL;
+    ks_status status = ready ? ks_rows_init(&b.rows, results, err) : ks_enomem(err);
     if (status == KS_OK) {
         status = fill_table(&b);
     }
     ks_info_columns_fini(&b.infos);
     ks_rows_fini(&b.rows);
     ks_free(b.ids);
+    ks_free(b.paths);
     return status;
 }

@@ -68,30 +68,47 @@ static ks_status check_name(const ks_derivation *d, const char *name, ks_error *
     return KS_OK;
 }
 
-/* Index of a derived metric, new or known. */
-static ks_status find_derived(ks_derivation *d, const char *name, const char *unit, uint32_t *out,
-                              ks_error *err)
+/* Index of what this callback gives under a name, new or known. */
+static ks_status find_derived(ks_derivation *d, const char *name, uint32_t *out, ks_error *err)
 {
     ks_results *r = d->results;
     ks_derived wanted = {.derive = d->derive};
     KS_TRY(ks_pool_add(&r->pool, name, &wanted.name, err));
-    KS_TRY(ks_pool_add(&r->pool, unit, &wanted.unit, err));
     for (size_t i = 0; i < r->derived_count; i++) {
-        ks_derived *known = &r->derived[i];
-        if (known->name != wanted.name) {
-            continue;
+        if (r->derived[i].name == wanted.name && r->derived[i].derive == d->derive) {
+            *out = (uint32_t)i;
+            return KS_OK;
         }
-        if (known->derive != d->derive) {
-            return ks_fail(err, KS_EINVAL, "derive", 0,
-                           "two derived metrics give a value named '%s'; rename one", name);
-        }
-        known->unit_changed |= known->unit != wanted.unit;
-        *out = (uint32_t)i;
-        return KS_OK;
     }
     KS_TRY(KS_GROW(r->derived, r->derived_capacity, r->derived_count + 1, err));
     *out = (uint32_t)r->derived_count;
     r->derived[r->derived_count++] = wanted;
+    return KS_OK;
+}
+
+/* Another callback may not give a value of the same name. */
+static ks_status check_owner(const ks_derivation *d, const char *name, ks_error *err)
+{
+    const ks_results *r = d->results;
+    ks_text_id id = ks_pool_find(&r->pool, name);
+    for (size_t i = 0; i < r->derived_count; i++) {
+        const ks_derived *known = &r->derived[i];
+        if (known->name == id && known->derive != d->derive && known->unit_known) {
+            return ks_fail(err, KS_EINVAL, "derive", 0,
+                           "two derived metrics give a value named '%s'; rename one", name);
+        }
+    }
+    return KS_OK;
+}
+
+static ks_status note_unit(ks_results *r, uint32_t derived, const char *unit, ks_error *err)
+{
+    ks_text_id id = 0;
+    KS_TRY(ks_pool_add(&r->pool, unit, &id, err));
+    ks_derived *known = &r->derived[derived];
+    known->unit_changed |= known->unit_known && known->unit != id;
+    known->unit = known->unit_known ? known->unit : id;
+    known->unit_known = true;
     return KS_OK;
 }
 
@@ -136,7 +153,9 @@ ks_status ks_derivation_set(ks_derivation *derivation, const char *name, double 
                        name);
     }
     unit = unit != NULL && unit[0] == '\0' ? NULL : unit;
-    KS_TRY(find_derived(d, name, unit, &derived, err));
+    KS_TRY(check_owner(d, name, err));
+    KS_TRY(find_derived(d, name, &derived, err));
+    KS_TRY(note_unit(d->results, derived, unit, err));
     KS_TRY(find_series(d, derived, &s, err));
     s->values[d->run] = value;
     s->whys[d->run] = 0;
@@ -190,8 +209,7 @@ static const char *reason(const ks_derivation *d, uint32_t run, ks_text_id failu
     if (presence->visits == 0) {
         return KS_NOT_ENTERED;
     }
-    return failure != 0 ? ks_pool_text(&d->results->pool, failure)
-                        : "the callback gave no value of this name";
+    return failure != 0 ? ks_pool_text(&d->results->pool, failure) : KS_NO_SUCH_VALUE;
 }
 
 /* Keep the series that the callback gave, at the end of the results' values. */
@@ -247,7 +265,7 @@ static ks_status derive_one(ks_derivation *d, ks_region *region, ks_text_id *fai
         uint32_t derived = 0;
         series *s = NULL;
         const char *name = d->results->plan->derives[d->derive].name;
-        KS_TRY(find_derived(d, name, NULL, &derived, err));
+        KS_TRY(find_derived(d, name, &derived, err));
         KS_TRY(find_series(d, derived, &s, err));
     }
     return keep_series(d, region, from, failures, err);

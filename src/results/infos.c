@@ -152,42 +152,48 @@ static ks_status set_value(ks_table *table, size_t row, size_t column, const ks_
     return status;
 }
 
-static void set_extreme(ks_table *table, size_t row, size_t column, double value)
+/* The numbers of an info collector that belong to a row; extremes as they were given. */
+typedef struct gathered {
+    size_t n;
+    const ks_value *first; /* of any type */
+    const ks_value *min;
+    const ks_value *max;
+} gathered;
+
+/* Whole numbers are compared as such: as doubles, large ones would be equal. */
+static bool is_less(const ks_value *a, const ks_value *b)
 {
-    switch (ks_table_type(table, column)) {
-    case KS_BOOL:
-        ks_table_set_bool(table, row, column, value != 0.0);
-        break;
-    case KS_I64:
-        ks_table_set_i64(table, row, column, (int64_t)value);
-        break;
-    default:
-        ks_table_set_f64(table, row, column, value);
-        break;
+    return a->type == KS_I64 && b->type == KS_I64 ? a->as.i64 < b->as.i64 : number(a) < number(b);
+}
+
+static void take_number(const ks_info_columns *c, gathered *to, const ks_value *value,
+                        uint32_t times)
+{
+    to->min = to->min == NULL || is_less(value, to->min) ? value : to->min;
+    to->max = to->max == NULL || is_less(to->max, value) ? value : to->max;
+    for (uint32_t k = 0; k < times; k++) {
+        c->numbers[to->n++] = number(value);
     }
 }
 
 /* Values that belong to a row: those of its config, and of its annotation in that scope. A value of
  * the scope config counts once per run, as it does for nsight-python. */
-static size_t gather(const ks_info_columns *c, const ks_row *row, uint32_t info,
-                     const ks_value **first)
+static gathered gather(const ks_info_columns *c, const ks_row *row, uint32_t info)
 {
     const ks_results *r = c->r;
     ks_info_scope scope = r->plan->infos[info].scope;
-    size_t n = 0;
-    *first = NULL;
+    gathered all = {0};
     for (size_t i = 0; i < row->record->info_count; i++) {
         const ks_info_value *v = &r->infos.list[row->record->first_info + i];
         if (v->info != info || (scope == KS_SCOPE_ANNOTATION && v->annotation != row->annotation)) {
             continue;
         }
-        *first = *first != NULL ? *first : &v->value;
-        uint32_t times = scope == KS_SCOPE_CONFIG ? row->runs : 1;
-        for (uint32_t k = 0; k < times && is_number(&v->value); k++) {
-            c->numbers[n++] = number(&v->value);
+        all.first = all.first != NULL ? all.first : &v->value;
+        if (is_number(&v->value)) {
+            take_number(c, &all, &v->value, scope == KS_SCOPE_CONFIG ? row->runs : 1);
         }
     }
-    return n;
+    return all;
 }
 
 /* The value of a collector that is called once; NULL if there is none. */
@@ -204,21 +210,23 @@ static const ks_value *find_once(const ks_results *r, uint32_t info)
 static ks_status fill_cell(ks_info_columns *c, const ks_row *row, size_t at, uint32_t info,
                            size_t *column, ks_error *err)
 {
-    const ks_value *first = NULL;
     bool once = c->r->plan->infos[info].scope == KS_SCOPE_ONCE;
-    size_t n = once ? 0 : gather(c, row, info, &first);
+    gathered all = {0};
+    if (!once) {
+        all = gather(c, row, info);
+    }
     if (once || !c->shapes[info].numeric) {
-        first = once ? find_once(c->r, info) : first;
+        const ks_value *first = once ? find_once(c->r, info) : all.first;
         size_t only = (*column)++;
         return first != NULL ? set_value(c->table, at, only, first, err) : KS_OK;
     }
     ks_summary s;
-    ks_summarize(c->numbers, n, c->numbers + n, &c->quantiles, &s);
+    ks_summarize(c->numbers, all.n, c->numbers + all.n, &c->quantiles, &s);
     ks_table_set_f64(c->table, at, *column, s.mean);
     ks_table_set_f64(c->table, at, *column + 1, s.stddev);
-    if (n > 0) {
-        set_extreme(c->table, at, *column + 2, s.min);
-        set_extreme(c->table, at, *column + 3, s.max);
+    if (all.n > 0) {
+        KS_TRY(set_value(c->table, at, *column + 2, all.min, err));
+        KS_TRY(set_value(c->table, at, *column + 3, all.max, err));
     }
     *column += STATISTICS;
     return KS_OK;

@@ -11,16 +11,8 @@
 static ks_status keep_annotation(ks_results *r, const char *path, uint32_t *out, ks_error *err)
 {
     ks_text_id id = 0;
-    KS_TRY(ks_pool_add(&r->pool, path, &id, err));
-    for (size_t i = 0; i < r->annotation_count; i++) {
-        if (r->annotations[i] == id) {
-            *out = (uint32_t)i;
-            return KS_OK;
-        }
-    }
-    KS_TRY(KS_GROW(r->annotations, r->annotation_capacity, r->annotation_count + 1, err));
-    *out = (uint32_t)r->annotation_count;
-    r->annotations[r->annotation_count++] = id;
+    KS_TRY(ks_pool_add(&r->paths, path, &id, err));
+    *out = id - 1;
     return KS_OK;
 }
 
@@ -69,12 +61,14 @@ static void note_presence(ks_region *region, const ks_samples *samples, uint32_t
 {
     for (uint32_t run = 0; run < samples->runs; run++) {
         const ks_presence *p = ks_samples_presence(samples, annotation, run);
+        region->failed += samples->failures[run] != 0 || p->failure != 0;
         if (p->visits == 0 || samples->failures[run] != 0) {
             continue;
         }
         if (region->entered++ == 0) {
             region->visits = p->visits;
             region->launches = p->launches;
+            region->inside = p->inside;
         }
         region->visits_differ |= p->visits != region->visits;
         region->launches_differ |= p->launches != region->launches;
@@ -90,9 +84,8 @@ enum {
 /* Launches of an annotation in its first run that has some: `*run` is that run. */
 static size_t count_launches(const ks_ledger *ledger, uint32_t annotation, uint32_t *run)
 {
-    uint32_t pass = ks_ledger_first_pass(ledger);
     size_t count = 0;
-    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == pass; i++) {
+    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *l = &ledger->launches[i];
         if (l->annotation == annotation && (count == 0 || l->run == *run)) {
             *run = l->run;
@@ -105,8 +98,7 @@ static size_t count_launches(const ks_ledger *ledger, uint32_t annotation, uint3
 static void join_names(const ks_ledger *ledger, uint32_t annotation, uint32_t run, bool *seen,
                        ks_buf *to)
 {
-    uint32_t pass = ks_ledger_first_pass(ledger);
-    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == pass; i++) {
+    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *l = &ledger->launches[i];
         if (l->annotation != annotation || l->run != run || (seen != NULL && seen[l->kernel])) {
             continue;
@@ -211,12 +203,24 @@ static ks_status keep_infos(ks_results *r, const ks_config_done *done, ks_error 
     return KS_OK;
 }
 
+/* Whether an annotation said that its work failed in this run. */
+static bool has_its_place(const ks_samples *samples, uint32_t run)
+{
+    for (uint32_t i = 0; i < samples->entered_count; i++) {
+        if (ks_samples_presence(samples, samples->entered[i], run)->failure != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ks_status keep_record(ks_results *r, const ks_config_done *done, ks_error *err)
 {
     ks_config_record record = {
         .config = done->config, .runs = done->samples->runs, .first_info = r->infos.count};
     for (uint32_t run = 0; run < done->samples->runs; run++) {
         ks_text_id failure = done->samples->failures[run];
+        record.unplaced += failure != 0 && !has_its_place(done->samples, run);
         if (failure != 0 && record.failed_runs++ == 0) {
             KS_TRY(ks_pool_add(&r->pool, ks_pool_text(&done->samples->texts, failure),
                                &record.failure, err));
@@ -232,8 +236,7 @@ static ks_status keep_record(ks_results *r, const ks_config_done *done, ks_error
 static ks_status keep_launches(ks_results *r, const ks_config_done *done, ks_error *err)
 {
     const ks_ledger *ledger = done->ledger;
-    uint32_t pass = ks_ledger_first_pass(ledger);
-    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == pass; i++) {
+    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         ks_launch_record record = {
             .config = done->config, .annotation = KS_NO_ANNOTATION, .launch = ledger->launches[i]};
         if (record.launch.annotation != KS_NO_ANNOTATION) {
@@ -252,7 +255,8 @@ static ks_status fail_baseline(const ks_results *r, const ks_config_done *done, 
 {
     ks_buf names;
     ks_buf_init(&names, 1u << 20);
-    for (uint32_t a = 0; a < done->samples->annotation_count; a++) {
+    for (uint32_t i = 0; i < done->samples->entered_count; i++) {
+        uint32_t a = done->samples->entered[i];
         if (was_entered(done->samples, a)) {
             ks_buf_addf(&names, "%s%.60s", names.length > 0 ? ", " : "", done->paths[a]);
         }
@@ -274,7 +278,8 @@ static ks_status check_baseline(ks_results *r, const ks_config_done *done, ks_er
     if (r->plan->normalize == NULL || r->baseline_seen || !done->succeeded) {
         return KS_OK;
     }
-    for (uint32_t a = 0; a < done->samples->annotation_count; a++) {
+    for (uint32_t i = 0; i < done->samples->entered_count; i++) {
+        uint32_t a = done->samples->entered[i];
         if (was_entered(done->samples, a) && strcmp(done->paths[a], r->plan->normalize) == 0) {
             r->baseline_seen = true;
             return KS_OK;
@@ -285,7 +290,8 @@ static ks_status check_baseline(ks_results *r, const ks_config_done *done, ks_er
 
 static ks_status keep_config(ks_results *r, const ks_config_done *done, ks_error *err)
 {
-    for (uint32_t a = 0; a < done->samples->annotation_count; a++) {
+    for (uint32_t i = 0; i < done->samples->entered_count; i++) {
+        uint32_t a = done->samples->entered[i];
         if (was_entered(done->samples, a)) {
             KS_TRY(keep_region(r, done, a, err));
         }

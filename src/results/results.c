@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 static ks_status keep_metric_names(ks_results *r, ks_error *err)
@@ -23,7 +24,7 @@ static ks_status keep_metric_names(ks_results *r, ks_error *err)
 }
 
 ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *metrics,
-                         uint32_t metric_count, bool sees_launches, ks_results **out, ks_error *err)
+                         uint32_t metric_count, ks_results **out, ks_error *err)
 {
     ks_results *r = ks_calloc(1, sizeof *r);
     if (r == NULL) {
@@ -33,10 +34,12 @@ ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *m
     r->planned = planned;
     r->metrics = metrics;
     r->metric_count = metric_count;
-    r->sees_launches = sees_launches;
     ks_status status = keep_metric_names(r, err);
     if (status == KS_OK) {
         status = ks_table_new(&r->table, err);
+    }
+    if (status == KS_OK) {
+        status = ks_results_build_configs(r, err);
     }
     if (status != KS_OK) {
         ks_results_free(r);
@@ -54,7 +57,6 @@ void ks_results_free(ks_results *results)
     ks_free(results->metric_names);
     ks_free(results->metric_units);
     ks_free(results->metric_sources);
-    ks_free(results->annotations);
     ks_free(results->derived);
     ks_free(results->regions);
     ks_free(results->values);
@@ -65,6 +67,7 @@ void ks_results_free(ks_results *results)
     ks_info_values_fini(&results->infos);
     ks_free(results->launches);
     ks_pool_fini(&results->pool);
+    ks_pool_fini(&results->paths);
     ks_table_free(results->configs);
     ks_table_free(results->table);
     ks_free(results);
@@ -72,7 +75,10 @@ void ks_results_free(ks_results *results)
 
 static ks_status add_end_facts(ks_results *r, const ks_run_notes *notes, ks_error *err)
 {
-    KS_TRY(ks_table_add_fact(r->table, "complete", ks_bool(r->complete), err));
+    char now[KS_UTC_MAX];
+    ks_utc_now(now);
+    KS_TRY(ks_table_add_fact(r->table, "end", ks_text(now), err));
+    KS_TRY(ks_table_add_fact(r->table, "complete", ks_bool(notes->complete), err));
     KS_TRY(ks_table_add_fact(r->table, "finished", ks_i64((int64_t)r->finished), err));
     KS_TRY(ks_table_add_fact(r->table, "succeeded", ks_i64((int64_t)r->succeeded), err));
     for (size_t i = 0; i < notes->warning_count; i++) {
@@ -84,13 +90,14 @@ static ks_status add_end_facts(ks_results *r, const ks_run_notes *notes, ks_erro
 ks_status ks_results_finish(void *results, const ks_run_notes *notes, ks_error *err)
 {
     ks_results *r = results;
-    r->complete = notes->complete;
     ks_status status = add_end_facts(r, notes, err);
     if (status == KS_OK) {
         status = ks_results_build(r, err);
     }
     if (status == KS_OK) {
-        status = ks_results_build_configs(r, err);
+        r->complete = notes->complete;
+    } else {
+        ks_table_clear(r->table); /* half of the rows would look like all of them */
     }
     r->plan = NULL; /* it is not ours to keep */
     r->metrics = NULL;
@@ -104,20 +111,20 @@ const ks_table *ks_results_table(const ks_results *results)
 
 bool ks_results_complete(const ks_results *results)
 {
-    return results->complete;
+    return results != NULL && results->complete;
 }
 
 size_t ks_results_planned(const ks_results *results)
 {
-    return results->planned;
+    return results != NULL ? results->planned : 0;
 }
 
 size_t ks_results_finished(const ks_results *results)
 {
-    return results->finished;
+    return results != NULL ? results->finished : 0;
 }
 
 size_t ks_results_succeeded(const ks_results *results)
 {
-    return results->succeeded;
+    return results != NULL ? results->succeeded : 0;
 }

@@ -18,6 +18,7 @@ typedef struct ks_derived {
     ks_text_id name;
     ks_text_id unit;   /**< 0: none */
     uint32_t derive;   /**< number of the plan's callback that gives it */
+    bool unit_known;   /**< some call gave a value, with its unit or none */
     bool unit_changed; /**< later calls gave another unit; the first one is shown */
 } ks_derived;
 
@@ -30,11 +31,13 @@ typedef struct ks_derived_runs {
 /** An annotation in a config. */
 typedef struct ks_region {
     uint32_t config;
-    uint32_t annotation; /**< index into `annotations` */
+    uint32_t annotation; /**< index: its path is text index + 1 of `paths` */
     uint32_t runs;
     uint32_t visits; /**< per run, where they agree */
     bool visits_differ;
     uint32_t entered;  /**< runs that entered it */
+    uint32_t failed;   /**< runs that failed, whether as a whole or in it */
+    uint32_t inside;   /**< visits of annotations inside it, in the first of those runs */
     uint32_t launches; /**< per run, where they agree */
     bool launches_differ;
     ks_text_id kernels;   /**< names of those of its first run, joined by '|' */
@@ -55,6 +58,7 @@ typedef struct ks_config_record {
     uint32_t config;
     uint32_t runs;
     uint32_t failed_runs;
+    uint32_t unplaced;  /**< of them those in which no annotation said that its work failed */
     ks_text_id failure; /**< of the first of them */
     size_t first_info;  /**< of its info values */
     size_t info_count;
@@ -73,6 +77,7 @@ struct ks_results {
 
     uint32_t metric_count;
     bool sees_launches;
+    double visit_ns; /* what an annotation costs in the first pass */
     size_t planned;
     size_t finished;
     size_t succeeded;
@@ -83,9 +88,7 @@ struct ks_results {
     ks_text_id *metric_names;
     ks_text_id *metric_units;
     ks_text_id *metric_sources;
-    ks_text_id *annotations; /* paths, in order of appearance */
-    size_t annotation_count;
-    size_t annotation_capacity;
+    ks_pool paths; /* of annotations, in order of appearance */
     ks_derived *derived;
     size_t derived_count;
     size_t derived_capacity;
@@ -115,10 +118,15 @@ struct ks_results {
     ks_table *table;
 };
 
+/** Path of an annotation, by index. */
+static inline const char *ks_results_path(const ks_results *results, uint32_t annotation)
+{
+    return ks_pool_text(&results->paths, annotation + 1);
+}
+
 /** Results of a plan that was accepted. The table exists from now on, empty, and takes facts. */
 ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *metrics,
-                         uint32_t metric_count, bool sees_launches, ks_results **out,
-                         ks_error *err);
+                         uint32_t metric_count, ks_results **out, ks_error *err);
 
 /* The sink (samples/sink.h); `results` is the ks_results. */
 ks_status ks_results_config_done(void *results, const ks_config_done *done, ks_error *err);

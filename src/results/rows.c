@@ -1,6 +1,7 @@
 #include "results/rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,8 +13,7 @@
 static ks_status find_derived(ks_rows *rows, ks_error *err)
 {
     const ks_results *r = rows->r;
-    rows->has_derived =
-        ks_calloc(r->annotation_count * r->derived_count, sizeof *rows->has_derived);
+    rows->has_derived = ks_calloc(r->paths.count * r->derived_count, sizeof *rows->has_derived);
     if (rows->has_derived == NULL) {
         return ks_enomem(err);
     }
@@ -27,22 +27,67 @@ static ks_status find_derived(ks_rows *rows, ks_error *err)
     return KS_OK;
 }
 
+static int by_annotation_and_config(const void *a, const void *b)
+{
+    const ks_region *x = *(const ks_region *const *)a;
+    const ks_region *y = *(const ks_region *const *)b;
+    if (x->annotation != y->annotation) {
+        return x->annotation < y->annotation ? -1 : 1;
+    }
+    return (x->config > y->config) - (x->config < y->config);
+}
+
+ks_status ks_sort_regions(const ks_results *results, const ks_region ***out, ks_error *err)
+{
+    size_t count = results->region_count;
+    const ks_region **sorted = ks_calloc(count, sizeof *sorted);
+    if (sorted == NULL) {
+        return ks_enomem(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = &results->regions[i];
+    }
+    qsort(sorted, count, sizeof *sorted, by_annotation_and_config);
+    *out = sorted;
+    return KS_OK;
+}
+
 static ks_status find_places(ks_rows *rows, ks_error *err)
 {
     const ks_results *r = rows->r;
-    uint32_t longest = 1;
-    rows->by_place = ks_calloc(r->annotation_count * r->planned, sizeof *rows->by_place);
-    rows->by_config = ks_calloc(r->planned, sizeof *rows->by_config);
-    if (rows->by_place == NULL || rows->by_config == NULL) {
+    size_t count = r->paths.count;
+    KS_TRY(ks_sort_regions(r, &rows->regions, err));
+    rows->first = ks_calloc(count + 1, sizeof *rows->first);
+    if (rows->first == NULL) {
         return ks_enomem(err);
     }
     for (size_t i = 0; i < r->region_count; i++) {
-        const ks_region *region = &r->regions[i];
-        rows->by_place[region->annotation * r->planned + region->config] = region;
+        rows->first[r->regions[i].annotation + 1]++;
+    }
+    for (size_t a = 0; a < count; a++) {
+        rows->first[a + 1] += rows->first[a];
+    }
+    return KS_OK;
+}
+
+static ks_status find_configs(ks_rows *rows, ks_error *err)
+{
+    const ks_results *r = rows->r;
+    uint32_t longest = 1;
+    rows->by_config = ks_calloc(r->planned, sizeof *rows->by_config);
+    rows->lost = ks_calloc(r->planned, sizeof *rows->lost);
+    if (rows->by_config == NULL || rows->lost == NULL) {
+        return ks_enomem(err);
     }
     for (size_t i = 0; i < r->record_count; i++) {
         rows->by_config[r->records[i].config] = &r->records[i];
         longest = r->records[i].runs > longest ? r->records[i].runs : longest;
+    }
+    for (uint32_t config = 0; config < r->planned; config++) {
+        const ks_config_record *record = rows->by_config[config];
+        if (record != NULL && record->unplaced == record->runs) {
+            rows->lost[rows->lost_count++] = config;
+        }
     }
     rows->scratch = ks_calloc(2 * (size_t)longest, sizeof *rows->scratch);
     return rows->scratch != NULL ? KS_OK : ks_enomem(err);
@@ -52,12 +97,12 @@ ks_status ks_rows_init(ks_rows *rows, const ks_results *results, ks_error *err)
 {
     memset(rows, 0, sizeof *rows);
     rows->r = results;
-    ks_text_id baseline = ks_pool_find(&results->pool, results->plan->normalize);
-    while (rows->baseline < results->annotation_count &&
-           (baseline == 0 || results->annotations[rows->baseline] != baseline)) {
-        rows->baseline++;
-    }
+    ks_text_id baseline = ks_pool_find(&results->paths, results->plan->normalize);
+    rows->baseline = baseline != 0 ? baseline - 1 : KS_NO_ANNOTATION;
     ks_status status = find_places(rows, err);
+    if (status == KS_OK) {
+        status = find_configs(rows, err);
+    }
     if (status == KS_OK) {
         status = find_derived(rows, err);
     }
@@ -69,18 +114,31 @@ ks_status ks_rows_init(ks_rows *rows, const ks_results *results, ks_error *err)
 
 void ks_rows_fini(ks_rows *rows)
 {
-    ks_free(rows->by_place);
+    ks_free(rows->regions);
+    ks_free(rows->first);
     ks_free(rows->by_config);
+    ks_free(rows->lost);
     ks_free(rows->has_derived);
     ks_free(rows->scratch);
     memset(rows, 0, sizeof *rows);
 }
 
-static const ks_region *region_at(const ks_rows *rows, size_t annotation, size_t config)
+static const ks_region *region_at(const ks_rows *rows, uint32_t annotation, uint32_t config)
 {
-    return annotation < rows->r->annotation_count
-               ? rows->by_place[annotation * rows->r->planned + config]
-               : NULL;
+    if (annotation == KS_NO_ANNOTATION) {
+        return NULL;
+    }
+    size_t low = rows->first[annotation];
+    size_t end = rows->first[annotation + 1];
+    for (size_t high = end; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (rows->regions[middle]->config < config) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < end && rows->regions[low]->config == config ? rows->regions[low] : NULL;
 }
 
 /* Where the runs of a metric in a region lie; KS_NO_VALUES for a derived one that was never given.
@@ -99,10 +157,9 @@ static size_t place_of(const ks_results *r, const ks_region *region, bool derive
     return KS_NO_VALUES;
 }
 
-static ks_row shape(const ks_rows *rows, uint32_t annotation, uint32_t config, bool derived,
-                    uint32_t metric)
+static ks_row shape(const ks_rows *rows, const ks_region *region, uint32_t annotation,
+                    uint32_t config, bool derived, uint32_t metric)
 {
-    const ks_region *region = region_at(rows, annotation, config);
     ks_row row = {.region = region,
                   .record = rows->by_config[config],
                   .annotation = annotation,
@@ -116,23 +173,45 @@ static ks_row shape(const ks_rows *rows, uint32_t annotation, uint32_t config, b
     return row;
 }
 
-/* A config has rows of an annotation if it entered it, or if it failed before it could. */
-static bool has_rows(const ks_rows *rows, size_t annotation, size_t config)
+/* A walk over the configs that have rows of an annotation: those that entered it, and those that
+ * failed before they could. */
+typedef struct walk {
+    const ks_region *const *region;
+    const ks_region *const *last_region;
+    const uint32_t *lost;
+    const uint32_t *last_lost;
+} walk;
+
+static walk walk_over(const ks_rows *rows, uint32_t annotation, bool lost_too)
 {
-    const ks_config_record *record = rows->by_config[config];
-    return record != NULL &&
-           (region_at(rows, annotation, config) != NULL || record->failed_runs == record->runs);
+    bool any = annotation != KS_NO_ANNOTATION;
+    const ks_region *const *regions = rows->regions;
+    return (walk){.region = regions + (any ? rows->first[annotation] : 0),
+                  .last_region = regions + (any ? rows->first[annotation + 1] : 0),
+                  .lost = rows->lost,
+                  .last_lost = rows->lost + (lost_too ? rows->lost_count : 0)};
+}
+
+/* The next config in order; `*region` is NULL if it failed before it came to the annotation. */
+static bool next_place(walk *w, uint32_t *config, const ks_region **region)
+{
+    uint32_t entered = w->region < w->last_region ? (*w->region)->config : UINT32_MAX;
+    uint32_t lost = w->lost < w->last_lost ? *w->lost : UINT32_MAX;
+    *config = entered < lost ? entered : lost;
+    *region = entered <= lost && entered != UINT32_MAX ? *w->region : NULL;
+    w->region += *region != NULL;
+    w->lost += lost == *config && lost != UINT32_MAX;
+    return *config != UINT32_MAX;
 }
 
 static ks_status each_measured(const ks_rows *rows, uint32_t annotation,
                                ks_status (*each)(void *self, const ks_row *row), void *self)
 {
-    for (uint32_t config = 0; config < rows->r->planned; config++) {
-        if (!has_rows(rows, annotation, config)) {
-            continue;
-        }
+    walk w = walk_over(rows, annotation, true);
+    uint32_t config = 0;
+    for (const ks_region *region = NULL; next_place(&w, &config, &region);) {
         for (uint32_t metric = 0; metric < rows->r->metric_count; metric++) {
-            const ks_row row = shape(rows, annotation, config, false, metric);
+            const ks_row row = shape(rows, region, annotation, config, false, metric);
             KS_TRY(each(self, &row));
         }
     }
@@ -145,11 +224,12 @@ static ks_status each_derived(const ks_rows *rows, uint32_t annotation,
 {
     const ks_results *r = rows->r;
     const bool *has = rows->has_derived + annotation * r->derived_count;
-    for (uint32_t config = 0; config < r->planned; config++) {
-        bool entered = region_at(rows, annotation, config) != NULL;
-        for (uint32_t derived = 0; entered && derived < r->derived_count; derived++) {
+    walk w = walk_over(rows, annotation, false);
+    uint32_t config = 0;
+    for (const ks_region *region = NULL; next_place(&w, &config, &region);) {
+        for (uint32_t derived = 0; derived < r->derived_count; derived++) {
             if (has[derived]) {
-                const ks_row row = shape(rows, annotation, config, true, derived);
+                const ks_row row = shape(rows, region, annotation, config, true, derived);
                 KS_TRY(each(self, &row));
             }
         }
@@ -160,7 +240,7 @@ static ks_status each_derived(const ks_rows *rows, uint32_t annotation,
 ks_status ks_rows_each(const ks_rows *rows, ks_status (*each)(void *self, const ks_row *row),
                        void *self)
 {
-    size_t count = rows->r->annotation_count;
+    uint32_t count = (uint32_t)rows->r->paths.count;
     for (uint32_t annotation = 0; annotation < count; annotation++) {
         KS_TRY(each_measured(rows, annotation, each, self));
     }
@@ -229,6 +309,7 @@ static void normalize(ks_rows *rows, ks_row *row)
     }
     if (base.summary.n == 0 || base.summary.mean == 0.0) {
         row->no_baseline = true;
+        row->baseline_zero = base.summary.n > 0;
         return;
     }
     row->normalized = true;

@@ -21,20 +21,27 @@ typedef struct ks_row {
     uint32_t failed;
     ks_text_id failure; /**< of the first failed run */
     bool normalized;    /**< the summary is a ratio to the baseline */
-    bool no_baseline;   /**< it should be, but there is none */
+    bool no_baseline;   /**< it should be, but there is none ... */
+    bool baseline_zero; /**< ... because its mean is 0 */
     double baseline;    /**< mean of the baseline; NaN */
 } ks_row;
 
 /** What walking over the rows needs. */
 typedef struct ks_rows {
     const ks_results *r;
-    const ks_region **by_place;         /**< [annotation][config]; NULL: not entered there */
+    const ks_region **regions;          /**< by annotation, then config */
+    size_t *first;                      /**< by annotation: its first region; then their number */
     const ks_config_record **by_config; /**< NULL: not handed over */
-    bool *has_derived;                  /**< [annotation][derived]: it has it in some config */
-    size_t baseline;                    /**< index of the annotation; annotation_count if none */
-    double *scratch;                    /**< twice the longest run */
+    uint32_t *lost; /**< configs in which every run failed outside any annotation, in order */
+    size_t lost_count;
+    bool *has_derived; /**< [annotation][derived]: it has it in some config */
+    uint32_t baseline; /**< index of the annotation, or KS_NO_ANNOTATION */
+    double *scratch;   /**< twice the longest run */
     ks_quantiles quantiles;
 } ks_rows;
+
+/** The regions by annotation, then config; free the array with ks_free(). */
+ks_status ks_sort_regions(const ks_results *results, const ks_region ***out, ks_error *err);
 
 ks_status ks_rows_init(ks_rows *rows, const ks_results *results, ks_error *err);
 void ks_rows_fini(ks_rows *rows);

@@ -1,10 +1,16 @@
 /* The tables of samples and launches. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "results/results.h"
+#include "results/rows.h"
+
+static ks_status check_given(const ks_results *results, ks_error *err)
+{
+    KS_ENTER(err);
+    return results != NULL ? KS_OK
+                           : ks_fail(err, KS_EINVAL, "results", 0, "there are no results (NULL)");
+}
 
 static ks_status add_param_columns(const ks_results *r, ks_table *table, ks_error *err)
 {
@@ -74,7 +80,7 @@ static ks_status add_series(sampler *s, const series *from)
 {
     const ks_results *r = s->r;
     const ks_region *region = from->region;
-    const char *annotation = ks_pool_text(&r->pool, r->annotations[region->annotation]);
+    const char *annotation = ks_results_path(r, region->annotation);
     size_t first = ks_table_rows(s->table);
     KS_TRY(ks_table_add_rows(s->table, region->runs, s->err));
     for (uint32_t run = 0; run < region->runs; run++) {
@@ -114,29 +120,12 @@ static ks_status add_region(sampler *s, const ks_region *region)
     return KS_OK;
 }
 
-static int by_annotation_and_config(const void *a, const void *b)
-{
-    const ks_region *x = *(const ks_region *const *)a;
-    const ks_region *y = *(const ks_region *const *)b;
-    if (x->annotation != y->annotation) {
-        return x->annotation < y->annotation ? -1 : 1;
-    }
-    return (x->config > y->config) - (x->config < y->config);
-}
-
 static ks_status fill_samples(sampler *s)
 {
-    const ks_results *r = s->r;
-    const ks_region **sorted = ks_calloc(r->region_count, sizeof *sorted);
-    if (sorted == NULL) {
-        return ks_enomem(s->err);
-    }
-    for (size_t i = 0; i < r->region_count; i++) {
-        sorted[i] = &r->regions[i];
-    }
-    qsort(sorted, r->region_count, sizeof *sorted, by_annotation_and_config);
+    const ks_region **sorted = NULL;
+    KS_TRY(ks_sort_regions(s->r, &sorted, s->err));
     ks_status status = add_sample_columns(s);
-    for (size_t i = 0; i < r->region_count && status == KS_OK; i++) {
+    for (size_t i = 0; i < s->r->region_count && status == KS_OK; i++) {
         status = add_region(s, sorted[i]);
     }
     ks_free(sorted);
@@ -145,6 +134,7 @@ static ks_status fill_samples(sampler *s)
 
 ks_status ks_results_samples(const ks_results *results, ks_table **out, ks_error *err)
 {
+    KS_TRY(check_given(results, err));
     sampler s = {.r = results, .err = err};
     KS_TRY(ks_table_new(&s.table, err));
     ks_status status = fill_samples(&s);
@@ -197,7 +187,7 @@ static ks_status fill_launches(const ks_results *r, ks_table *table, ks_error *e
         ks_table_set_i64(table, row, RUN, l->run);
         ks_table_set_i64(table, row, ORDER, order);
         if (from->annotation != KS_NO_ANNOTATION) {
-            const char *path = ks_pool_text(&r->pool, r->annotations[from->annotation]);
+            const char *path = ks_results_path(r, from->annotation);
             KS_TRY(ks_table_set_text(table, row, ANNOTATION, path, err));
         }
         KS_TRY(ks_table_set_text(table, row, KERNEL, ks_pool_text(&r->pool, l->kernel), err));
@@ -214,6 +204,7 @@ static ks_status fill_launches(const ks_results *r, ks_table *table, ks_error *e
 ks_status ks_results_launches(const ks_results *results, ks_table **out, ks_error *err)
 {
     ks_table *table = NULL;
+    KS_TRY(check_given(results, err));
     KS_TRY(ks_table_new(&table, err));
     ks_status status = fill_launches(results, table, err);
     if (status != KS_OK) {

@@ -58,8 +58,7 @@ static ks_status measure_batch(ks_run_state *s, size_t config, uint32_t first_ru
 static void note_launches(ks_run_state *s)
 {
     const ks_ledger *ledger = s->spec->ledger;
-    uint32_t first = ks_ledger_first_pass(ledger);
-    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == first; i++) {
+    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *launch = &ledger->launches[i];
         if (launch->annotation == KS_NO_ANNOTATION) {
             s->unannotated++;
@@ -72,13 +71,12 @@ static void note_launches(ks_run_state *s)
 /* "a 2x, b" for the kernels of an annotation in a run. */
 static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t run, ks_buf *to)
 {
-    uint32_t pass = ks_ledger_first_pass(ledger);
     for (ks_text_id kernel = 1; kernel <= ledger->kernels.count; kernel++) {
         unsigned count = 0;
         for (size_t i = 0; i < ledger->count; i++) {
             const ks_launch *l = &ledger->launches[i];
-            count += l->pass == pass && l->run == run && l->annotation == annotation &&
-                     l->kernel == kernel;
+            count += l->pass == ledger->first_pass && l->run == run &&
+                     l->annotation == annotation && l->kernel == kernel;
         }
         if (count > 0) {
             ks_buf_addf(to, "%s%.80s", to->length > 0 ? ", " : "",
@@ -116,7 +114,8 @@ static ks_status check_combining(const ks_run_state *s, ks_error *err)
     if (plan->combine != KS_COMBINE_REFUSE || plan->combine_fn != NULL || plan->tolerant) {
         return KS_OK; /* tolerant: only the values concerned are missing */
     }
-    for (uint32_t a = 0; a < samples->annotation_count; a++) {
+    for (uint32_t i = 0; i < samples->entered_count; i++) {
+        uint32_t a = samples->entered[i];
         for (uint32_t r = 0; r < samples->runs; r++) {
             for (uint32_t m = 0; m < samples->metric_count; m++) {
                 uint32_t count = ks_samples_cell(samples, a, r, m)->count;
@@ -145,10 +144,36 @@ static ks_status check_captured(const ks_run_state *s, ks_error *err)
                          "launches in an annotation");
 }
 
+/* Whether launches are seen in this pass. */
+static bool sees_launches(const ks_run_state *s, uint32_t pass)
+{
+    for (size_t i = 0; i < s->spec->member_count; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (m->needs.sees_launches && ks_member_active(m, pass)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t first_watched_pass(const ks_run_state *s)
+{
+    uint32_t pass = 0;
+    while (pass < s->passes && !sees_launches(s, pass)) {
+        pass++;
+    }
+    return pass;
+}
+
 /* What makes the values of a config unusable although every call succeeded. */
 static ks_status check_config(const ks_run_state *s, ks_error *err)
 {
-    KS_TRY(ks_ledger_compare(s->spec->ledger, s->samples.failures, err));
+    const ks_ledger *ledger = s->spec->ledger;
+    for (uint32_t pass = ledger->first_pass + 1; pass < s->passes; pass++) {
+        if (sees_launches(s, pass)) {
+            KS_TRY(ks_ledger_compare(ledger, pass, s->samples.failures, err));
+        }
+    }
     return check_captured(s, err);
 }
 
@@ -193,7 +218,7 @@ ks_status ks_measure_config(ks_run_state *s, size_t config, ks_error *err)
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         ks_error_clear(&failure);
         KS_TRY(ks_samples_start(&s->samples, runs, err));
-        ks_ledger_start(s->spec->ledger);
+        ks_ledger_start(s->spec->ledger, first_watched_pass(s));
         ks_infos_start_config(&s->infos);
         ks_infos_collect(&s->infos, KS_SCOPE_CONFIG, &first);
         KS_TRY(measure_batch(s, config, 0, runs, err));

@@ -1,5 +1,6 @@
 #include "run/info.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "annotate/session.h"
@@ -7,7 +8,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "kernsight/run.h"
+#include "plan/call.h"
+#include "samples/samples.h"
 
 ks_status ks_infos_init(ks_infos *infos, const ks_plan *plan, ks_error *err)
 {
@@ -66,6 +68,9 @@ static const char *refusal(const ks_value *value, const ks_error *failed, ks_sta
     if (value->type < KS_MISSING || value->type > KS_OPAQUE) {
         return "its value has no valid type";
     }
+    if (value->type == KS_F64 && !isfinite(value->as.f64)) {
+        return ks_not_finite(value->as.f64);
+    }
     bool has_text = value->type == KS_TEXT || value->type == KS_OPAQUE;
     if (has_text && value->text == NULL) {
         return "its text is missing (NULL)";
@@ -82,7 +87,18 @@ static void collect(ks_infos *infos, size_t info, const ks_call *call, const cha
     const ks_info *spec = &infos->plan->infos[info];
     ks_value value = ks_missing();
     ks_error failed = KS_ERROR_INIT;
-    ks_status status = spec->fn(call, annotation, &value, spec->user, &failed);
+    ks_fault fault = KS_FAULT_INIT;
+    ks_call own = {0}; /* what it asks in vain is its own mistake, not the body's */
+    if (call != NULL) {
+        own = *call;
+        own.fault = &fault;
+    }
+    ks_status status =
+        spec->fn(call != NULL ? &own : NULL, annotation, &value, spec->user, &failed);
+    if (status == KS_OK) {
+        ks_error_clear(&failed);
+        status = ks_fault_take(&fault, &failed);
+    }
     const char *why = refusal(&value, &failed, status);
     if (why != NULL) {
         value = ks_missing();
@@ -145,7 +161,8 @@ ks_status ks_infos_end_call(ks_infos *infos, ks_error *err)
         return ks_enomem(err);
     }
     memset(annotations, 0xFF, (infos->entries + 1u) * sizeof *annotations);
-    for (ks_visit *v = ks_session_next_visit(NULL); v != NULL; v = ks_session_next_visit(v)) {
+    ks_visits walk = ks_session_visits();
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
         annotations[v->info] = v->annotation->id;
     }
     for (size_t i = infos->call_start; i < infos->values.count; i++) {

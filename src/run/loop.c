@@ -14,6 +14,12 @@ void ks_tell_progress(const ks_run_state *s, ks_phase phase, const ks_call *call
     if (plan->progress == NULL) {
         return;
     }
+    ks_fault fault = KS_FAULT_INIT;
+    ks_call own = {0}; /* what the callback asks in vain is not the body's mistake */
+    if (call != NULL) {
+        own = *call;
+        own.fault = &fault;
+    }
     double elapsed = (double)(ks_now_ns() - s->started_ns) / 1e9;
     double left = (double)(s->calls - s->calls_done);
     ks_progress progress = {
@@ -28,7 +34,7 @@ void ks_tell_progress(const ks_run_state *s, ks_phase phase, const ks_call *call
         .calls = s->calls,
         .elapsed_s = elapsed,
         .remaining_s = s->calls_done > 0 ? elapsed / (double)s->calls_done * left : NAN,
-        .call = call,
+        .call = call != NULL ? &own : NULL,
     };
     plan->progress(&progress, plan->progress_user);
 }
@@ -114,19 +120,18 @@ ks_status ks_run_loop(const ks_run_spec *spec, uint32_t passes, ks_error *err)
     uint64_t per_config = spec->warmup + (uint64_t)spec->plan->runs * passes;
     s.calls = per_config * spec->configs;
     ks_fault_init(&s.fault);
-    ks_status status = ks_infos_init(&s.infos, spec->plan, err);
     ks_samples_init(&s.samples, spec->metrics, spec->metric_count);
+    s.samples.combine = spec->plan->combine;
+    s.samples.combine_fn = spec->plan->combine_fn;
+    s.samples.combine_user = spec->plan->combine_user;
+    ks_status status = ks_infos_init(&s.infos, spec->plan, err);
     if (status == KS_OK) {
-        s.samples.combine = spec->plan->combine;
-        s.samples.combine_fn = spec->plan->combine_fn;
-        s.samples.combine_user = spec->plan->combine_user;
         status = run_configs(&s, err);
         ks_tell_progress(&s, KS_PHASE_END, NULL);
-        ks_status ended = tell_end(&s, err);
-        status = status != KS_OK ? status : ended;
     }
+    ks_status ended = tell_end(&s, err);
     ks_samples_fini(&s.samples);
     ks_infos_fini(&s.infos);
     ks_free(s.paths);
-    return status;
+    return status != KS_OK ? status : ended;
 }

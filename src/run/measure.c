@@ -39,7 +39,16 @@ static ks_status update_annotations(ks_run_state *s, ks_error *err)
     for (; s->path_count < count; s->path_count++) {
         s->paths[s->path_count] = ks_session_annotation((uint32_t)s->path_count)->path;
     }
-    return ks_samples_annotations(&s->samples, count, err);
+    return KS_OK;
+}
+
+/* A visit of the first pass, for its annotation and those around it. */
+static void count_visit(const ks_samples *samples, const ks_visit *visit, uint32_t run)
+{
+    ks_samples_presence(samples, visit->annotation->id, run)->visits++;
+    for (const ks_visit *around = visit->parent; around != NULL; around = around->parent) {
+        ks_samples_presence(samples, around->annotation->id, run)->inside++;
+    }
 }
 
 /* Note how often each annotation was entered, and whose work failed. A call that entered none has
@@ -47,13 +56,19 @@ static ks_status update_annotations(ks_run_state *s, ks_error *err)
 static ks_status note_visits(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
 {
     size_t visits = 0;
-    for (ks_visit *v = ks_session_next_visit(NULL); v != NULL; v = ks_session_next_visit(v)) {
+    ks_visits walk = ks_session_visits();
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
+        KS_TRY(ks_samples_enter(&s->samples, v->annotation->id, err));
+    }
+    walk = ks_session_visits();
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL; visits++) {
         ks_presence *presence = ks_samples_presence(&s->samples, v->annotation->id, call->run);
-        presence->visits += call->pass == 0;
+        if (call->pass == 0) {
+            count_visit(&s->samples, v, call->run);
+        }
         if (v->failure != NULL && presence->failure == 0) {
             KS_TRY(ks_pool_add(&s->samples.texts, v->failure, &presence->failure, err));
         }
-        visits++;
     }
     if (visits == 0) {
         ks_fail(

@@ -33,9 +33,10 @@ void ks_ledger_unlock(ks_ledger *ledger)
     pthread_mutex_unlock(&ledger->lock);
 }
 
-void ks_ledger_start(ks_ledger *ledger)
+void ks_ledger_start(ks_ledger *ledger, uint32_t first_pass)
 {
     ks_ledger_lock(ledger);
+    ledger->first_pass = first_pass;
     ledger->count = 0;
     ledger->lost = 0;
     ks_ledger_unlock(ledger);
@@ -94,16 +95,11 @@ static ks_status fail_different(const ks_ledger *ledger, const ks_launch *a, con
         "the passes of a run launched different work: launch %zu of run %u is %s in pass %u, "
         "but %s in pass %u; make the body do the same in every pass, or measure in range or "
         "kernel replay",
-        position, (a != NULL ? a : b)->run + 1, ks_buf_text(&text_a),
-        ks_ledger_first_pass(ledger) + 1, ks_buf_text(&text_b), pass + 1);
+        position, (a != NULL ? a : b)->run + 1, ks_buf_text(&text_a), ledger->first_pass + 1,
+        ks_buf_text(&text_b), pass + 1);
     ks_buf_fini(&text_a);
     ks_buf_fini(&text_b);
     return status;
-}
-
-uint32_t ks_ledger_first_pass(const ks_ledger *ledger)
-{
-    return ledger->count > 0 ? ledger->launches[0].pass : 0;
 }
 
 /* A walk over the launches of one pass, without those of runs that failed. */
@@ -122,15 +118,23 @@ static const ks_launch *next(cursor *c)
 }
 
 /* Launches lie in the order of passes, runs, time. */
-static cursor walk(const ks_ledger *ledger, uint32_t pass, const ks_launch *from,
-                   const ks_text_id *failed)
+static cursor walk(const ks_ledger *ledger, uint32_t pass, const ks_text_id *failed)
 {
-    const ks_launch *end = ledger->launches + ledger->count;
-    const ks_launch *stop = from;
-    while (stop < end && stop->pass == pass) {
-        stop++;
+    size_t low = 0;
+    size_t high = ledger->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ledger->launches[middle].pass < pass) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    return (cursor){from, stop, failed};
+    size_t end = low;
+    while (end < ledger->count && ledger->launches[end].pass == pass) {
+        end++;
+    }
+    return (cursor){ledger->launches + low, ledger->launches + end, failed};
 }
 
 static ks_status compare_passes(const ks_ledger *ledger, cursor a, cursor b, uint32_t pass,
@@ -158,18 +162,12 @@ static ks_status compare_passes(const ks_ledger *ledger, cursor a, cursor b, uin
     }
 }
 
-ks_status ks_ledger_compare(const ks_ledger *ledger, const ks_text_id *failed, ks_error *err)
+ks_status ks_ledger_compare(const ks_ledger *ledger, uint32_t pass, const ks_text_id *failed,
+                            ks_error *err)
 {
     if (ledger->count == 0) {
         return KS_OK;
     }
-    uint32_t first = ks_ledger_first_pass(ledger);
-    cursor a = walk(ledger, first, ledger->launches, failed);
-    const ks_launch *from = a.end;
-    for (uint32_t pass = first + 1; pass <= ledger->pass; pass++) {
-        cursor b = walk(ledger, pass, from, failed);
-        from = b.end;
-        KS_TRY(compare_passes(ledger, a, b, pass, err));
-    }
-    return KS_OK;
+    return compare_passes(ledger, walk(ledger, ledger->first_pass, failed),
+                          walk(ledger, pass, failed), pass, err);
 }

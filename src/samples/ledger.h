@@ -33,7 +33,8 @@ typedef struct ks_ledger {
     size_t count;
     size_t capacity;
     ks_pool kernels;
-    uint32_t run; /**< of launches that come now */
+    uint32_t first_pass; /**< the first one in which launches are seen */
+    uint32_t run;        /**< of launches that come now */
     uint32_t pass;
     uint64_t lost; /**< launches that no memory was left for */
 } ks_ledger;
@@ -45,7 +46,7 @@ void ks_ledger_lock(ks_ledger *ledger);
 void ks_ledger_unlock(ks_ledger *ledger);
 
 /** Forget all launches: a config starts. */
-void ks_ledger_start(ks_ledger *ledger);
+void ks_ledger_start(ks_ledger *ledger, uint32_t first_pass);
 
 /** Launches that come now belong to this run and pass. */
 void ks_ledger_call(ks_ledger *ledger, uint32_t run, uint32_t pass);
@@ -54,14 +55,13 @@ void ks_ledger_call(ks_ledger *ledger, uint32_t run, uint32_t pass);
 void ks_ledger_add(ks_ledger *ledger, ks_launch launch, const char *kernel);
 
 /**
- * Whether all passes made the same launches: kernel, grid, block and stream, in the same order.
+ * Whether a pass made the same launches as the first one: kernel, grid, block and stream, in the
+ * same order.
  *
  * @param[in] failed  by run: not 0 for runs that failed, which are left out
  * @return KS_OK; KS_ESTATE naming the first difference, and what to do
  */
-ks_status ks_ledger_compare(const ks_ledger *ledger, const ks_text_id *failed, ks_error *err);
-
-/** The first pass that has launches; 0 if none has. */
-uint32_t ks_ledger_first_pass(const ks_ledger *ledger);
+ks_status ks_ledger_compare(const ks_ledger *ledger, uint32_t pass, const ks_text_id *failed,
+                            ks_error *err);
 
 #endif

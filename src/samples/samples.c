@@ -15,6 +15,8 @@ void ks_samples_init(ks_samples *samples, const ks_metric *metrics, uint32_t met
 
 void ks_samples_fini(ks_samples *samples)
 {
+    ks_free(samples->entered);
+    ks_free(samples->places);
     ks_free(samples->cells);
     ks_free(samples->presence);
     ks_free(samples->failures);
@@ -24,8 +26,11 @@ void ks_samples_fini(ks_samples *samples)
 
 ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
 {
+    for (uint32_t i = 0; i < samples->entered_count; i++) {
+        samples->places[samples->entered[i]] = 0;
+    }
     samples->runs = runs;
-    samples->annotation_count = 0;
+    samples->entered_count = 0;
     samples->launched = 0;
     samples->captured = 0;
     ks_pool_fini(&samples->texts);
@@ -34,27 +39,49 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     return KS_OK;
 }
 
-ks_status ks_samples_annotations(ks_samples *samples, uint32_t count, ks_error *err)
+static ks_status make_place(ks_samples *s, uint32_t annotation, ks_error *err)
 {
-    uint32_t had = samples->annotation_count;
-    if (count <= had) {
+    size_t had = s->place_count;
+    if (annotation < had) {
         return KS_OK;
     }
-    size_t presences = (size_t)count * samples->runs;
+    KS_TRY(KS_GROW(s->places, s->place_capacity, (size_t)annotation + 1, err));
+    memset(s->places + had, 0, (annotation + 1 - had) * sizeof *s->places);
+    s->place_count = (size_t)annotation + 1;
+    return KS_OK;
+}
+
+ks_status ks_samples_enter(ks_samples *samples, uint32_t annotation, ks_error *err)
+{
+    KS_TRY(make_place(samples, annotation, err));
+    if (samples->places[annotation] != 0) {
+        return KS_OK;
+    }
+    uint32_t place = samples->entered_count;
+    size_t old = (size_t)place * samples->runs;
+    size_t presences = old + samples->runs;
+    size_t old_cells = old * samples->metric_count;
     size_t cells = presences * samples->metric_count;
+    KS_TRY(KS_GROW(samples->entered, samples->entered_capacity, (size_t)place + 1, err));
     KS_TRY(KS_GROW(samples->cells, samples->cell_capacity, cells, err));
     KS_TRY(KS_GROW(samples->presence, samples->presence_capacity, presences, err));
-    size_t old = (size_t)had * samples->runs;
     memset(samples->presence + old, 0, (presences - old) * sizeof *samples->presence);
-    memset(samples->cells + old * samples->metric_count, 0,
-           (presences - old) * samples->metric_count * sizeof *samples->cells);
-    samples->annotation_count = count;
+    memset(samples->cells + old_cells, 0, (cells - old_cells) * sizeof *samples->cells);
+    samples->entered[place] = annotation;
+    samples->places[annotation] = place + 1;
+    samples->entered_count++;
     return KS_OK;
+}
+
+/* Where an annotation's runs start, in units of runs. */
+static size_t first_of(const ks_samples *s, uint32_t annotation)
+{
+    return ((size_t)s->places[annotation] - 1) * s->runs;
 }
 
 static ks_cell *cell_of(const ks_samples *s, uint32_t annotation, uint32_t run, uint32_t metric)
 {
-    return &s->cells[((size_t)annotation * s->runs + run) * s->metric_count + metric];
+    return &s->cells[(first_of(s, annotation) + run) * s->metric_count + metric];
 }
 
 const ks_cell *ks_samples_cell(const ks_samples *samples, uint32_t annotation, uint32_t run,
@@ -65,7 +92,7 @@ const ks_cell *ks_samples_cell(const ks_samples *samples, uint32_t annotation, u
 
 ks_presence *ks_samples_presence(const ks_samples *samples, uint32_t annotation, uint32_t run)
 {
-    return &samples->presence[(size_t)annotation * samples->runs + run];
+    return &samples->presence[first_of(samples, annotation) + run];
 }
 
 static bool is_share(ks_metric_kind kind)
@@ -143,12 +170,23 @@ ks_status ks_samples_missing(ks_samples *samples, uint32_t annotation, uint32_t 
     return cell->why != 0 ? KS_OK : ks_pool_add(&samples->texts, why, &cell->why, err);
 }
 
+ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const char *why,
+                                 ks_error *err)
+{
+    for (uint32_t i = 0; i < samples->entered_count; i++) {
+        for (uint32_t run = 0; run < samples->runs; run++) {
+            KS_TRY(ks_samples_missing(samples, samples->entered[i], run, metric, why, err));
+        }
+    }
+    return KS_OK;
+}
+
 ks_status ks_samples_fail_run(ks_samples *samples, uint32_t run, const uint32_t *metrics,
                               uint32_t count, const char *why, ks_error *err)
 {
-    for (uint32_t a = 0; a < samples->annotation_count; a++) {
+    for (uint32_t a = 0; a < samples->entered_count; a++) {
         for (uint32_t i = 0; i < count; i++) {
-            KS_TRY(ks_samples_missing(samples, a, run, metrics[i], why, err));
+            KS_TRY(ks_samples_missing(samples, samples->entered[a], run, metrics[i], why, err));
         }
     }
     return samples->failures[run] != 0
@@ -190,8 +228,11 @@ bool ks_samples_value(const ks_samples *samples, uint32_t annotation, uint32_t r
         return false;
     }
     bool divide = rule == KS_RULE_WEIGHTED || rule == KS_RULE_RATIO;
-    *out = divide && samples->combine_fn == NULL ? cell->value / cell->weight : cell->value;
-    *why = ks_not_finite(*out);
+    double value = divide && samples->combine_fn == NULL ? cell->value / cell->weight : cell->value;
+    *why = ks_not_finite(value);
+    if (*why == NULL) {
+        *out = value;
+    }
     return *why == NULL;
 }
 

@@ -32,6 +32,9 @@ typedef struct ks_metric {
     uint32_t passes;    /**< that its values were put together from */
     double floor;       /**< smaller values, in its unit, are doubtful; 0: none are */
     const char *doubt;  /**< why, for a warning in the row */
+    double visit_floor; /**< the same for a visit's share of a value */
+    const char *visit_doubt;
+    bool costs_inside; /**< what annotations inside a region cost is in the region's value */
 } ks_metric;
 
 /** One value being combined. */
@@ -40,13 +43,14 @@ typedef struct ks_cell {
     double weight;
     uint32_t count;    /**< launches or visits in it */
     ks_text_id why;    /**< reason why it is missing, whatever the value; 0: none */
-    bool shares_added; /**< the plan\'s callback added percentages or ratios up */
+    bool shares_added; /**< the plan's callback added percentages or ratios up */
 } ks_cell;
 
 /** How often an annotation was entered in a run, and what it launched. */
 typedef struct ks_presence {
     uint32_t visits;
     uint32_t launches;
+    uint32_t inside;    /**< visits of annotations inside it, at any depth */
     ks_text_id failure; /**< its work failed (ks_annotate_fail) */
 } ks_presence;
 
@@ -58,10 +62,15 @@ typedef struct ks_samples {
     void *combine_user;
 
     uint32_t runs;
-    uint32_t annotation_count;
-    ks_cell *cells; /**< [annotation][run][metric] */
+    uint32_t *entered; /**< ids of the annotations of this config, in order of appearance */
+    uint32_t entered_count;
+    size_t entered_capacity;
+    uint32_t *places; /**< by id: place in `entered`, from 1; 0: not entered */
+    size_t place_count;
+    size_t place_capacity;
+    ks_cell *cells; /**< [place][run][metric] */
     size_t cell_capacity;
-    ks_presence *presence; /**< [annotation][run] */
+    ks_presence *presence; /**< [place][run] */
     size_t presence_capacity;
     ks_text_id *failures; /**< [run]: why the call failed; 0: it did not */
     size_t failure_capacity;
@@ -78,8 +87,8 @@ void ks_samples_fini(ks_samples *samples);
 /** Forget everything and make room for a config of so many runs. */
 ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err);
 
-/** Make room for annotations 0 ... count - 1. */
-ks_status ks_samples_annotations(ks_samples *samples, uint32_t count, ks_error *err);
+/** Make room for an annotation, by its id. All that follows is for annotations that have room. */
+ks_status ks_samples_enter(ks_samples *samples, uint32_t annotation, ks_error *err);
 
 /**
  * Add the value of one launch or visit.
@@ -93,6 +102,10 @@ ks_status ks_samples_add(ks_samples *samples, uint32_t annotation, uint32_t run,
 ks_status ks_samples_missing(ks_samples *samples, uint32_t annotation, uint32_t run,
                              uint32_t metric, const char *why, ks_error *err);
 
+/** Likewise in every run and annotation of the config. */
+ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const char *why,
+                                 ks_error *err);
+
 /** The call of this run failed: these metrics of all annotations are missing in it. */
 ks_status ks_samples_fail_run(ks_samples *samples, uint32_t run, const uint32_t *metrics,
                               uint32_t count, const char *why, ks_error *err);
@@ -104,6 +117,7 @@ const ks_cell *ks_samples_cell(const ks_samples *samples, uint32_t annotation, u
 /**
  * The combined value.
  *
+ * @param[out] out  untouched where there is none
  * @param[out] why  NULL, or the reason why there is none, borrowed from the samples
  * @return whether there is a value; it is finite then
  */
@@ -121,6 +135,9 @@ uint32_t ks_samples_series(const ks_samples *samples, uint32_t annotation, uint3
 
 /** Reason of a value that is missing because the run did not enter the annotation: no failure. */
 #define KS_NOT_ENTERED "not entered in this run"
+
+/** Reason of a derived value that the callback did not give. */
+#define KS_NO_SUCH_VALUE "the callback gave no value of this name"
 
 /** What to say of a number that is not finite; NULL for one that is. Static text. */
 const char *ks_not_finite(double value);

@@ -30,15 +30,21 @@ ks_status ks_table_new(ks_table **out, ks_error *err)
     return KS_OK;
 }
 
+void ks_table_clear(ks_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        ks_free(table->columns[i].cells);
+        ks_free(table->columns[i].valid);
+    }
+    table->column_count = table->rows = table->row_capacity = 0;
+}
+
 void ks_table_free(ks_table *table)
 {
     if (table == NULL) {
         return;
     }
-    for (size_t i = 0; i < table->column_count; i++) {
-        ks_free(table->columns[i].cells);
-        ks_free(table->columns[i].valid);
-    }
+    ks_table_clear(table);
     ks_free(table->columns);
     ks_free(table->facts);
     ks_pool_fini(&table->pool);

@@ -39,6 +39,9 @@ ks_status ks_table_new(ks_table **out, ks_error *err);
 ks_status ks_table_add_column(ks_table *table, const char *name, ks_type type, ks_role role,
                               size_t *out, ks_error *err);
 
+/** Take all columns and rows out again; facts stay. */
+void ks_table_clear(ks_table *table);
+
 /** New rows, all cells missing. */
 ks_status ks_table_add_rows(ks_table *table, size_t count, ks_error *err);
 

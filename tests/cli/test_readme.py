@@ -44,7 +44,7 @@ def test_c_program(tmp_path):
     subprocess.run(["cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Werror",
                     f"-I{ROOT / 'include'}", "program.c", "-o", "program", str(LIBRARY),
                     f"-Wl,-rpath,{LIBRARY.parent}"], cwd=tmp_path, check=True)
-    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([tmp_path / "program"], capture_output=True, encoding="utf-8", timeout=120)
     assert done.returncode == 0, done.stderr
     rows = [line.split()[:2] for line in done.stdout.splitlines() if line.startswith("sum ")]
     assert rows == [["sum", n] for n in ("1000", "10000", "100000", "1000000")]

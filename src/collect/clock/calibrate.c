@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "annotate/session.h"
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -10,25 +9,6 @@ enum {
     STEPS = 1000,
     VISITS = 401
 };
-
-static void begin(void *self, ks_visit *visit)
-{
-    (void)self;
-    visit->slots[0] = ks_now_ns();
-}
-
-static void end(void *self, ks_visit *visit)
-{
-    (void)self;
-    visit->slots[0] = ks_now_ns() - visit->slots[0];
-}
-
-static void child(void *self, ks_visit *visit, const ks_child *program)
-{
-    (void)self;
-    (void)visit;
-    (void)program;
-}
 
 static double smallest_step(void)
 {
@@ -49,32 +29,43 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-ks_status ks_clock_calibrate(ks_clock_costs *out, ks_error *err)
+static ks_status visit_nothing(ks_error *err)
 {
-    KS_TRY(ks_session_open(1, err));
-    ks_hooks hooks = {.list = {{begin, end, child, NULL}}, .count = 1};
-    ks_session_begin_call(&hooks);
-    ks_status status = KS_OK;
-    for (int i = 0; i < VISITS && status == KS_OK; i++) {
+    for (int i = 0; i < VISITS; i++) {
         ks_token token = KS_TOKEN_INIT;
-        status = ks_annotate_begin("empty", &token, err);
-        if (status == KS_OK) {
-            status = ks_annotate_end(token, err);
-        }
+        KS_TRY(ks_annotate_begin("empty", &token, err));
+        KS_TRY(ks_annotate_end(token, err));
     }
-    ks_status ended = ks_session_end_call(err);
+    return KS_OK;
+}
+
+static double median_reading(uint32_t slot)
+{
     uint64_t readings[VISITS];
     size_t count = 0;
-    ks_visit *v = ks_session_next_visit(NULL);
-    for (; v != NULL && count < VISITS; v = ks_session_next_visit(v)) {
-        readings[count++] = v->slots[0];
+    ks_visits walk = ks_session_visits();
+    for (ks_visit *v; count < VISITS && (v = ks_next_visit(&walk)) != NULL;) {
+        readings[count++] = v->slots[slot];
     }
-    ks_session_close();
-    KS_TRY(status);
-    KS_TRY(ended);
     qsort(readings, count, sizeof readings[0], compare);
-    size_t middle = count / 2;
-    out->empty_ns = (double)readings[middle];
-    out->resolution_ns = smallest_step();
-    return KS_OK;
+    return (double)readings[count / 2];
+}
+
+ks_status ks_clock_calibrate(const ks_hook *hook, uint32_t slots, int wall, ks_clock_costs *out,
+                             ks_error *err)
+{
+    *out = (ks_clock_costs){.resolution_ns = smallest_step()};
+    KS_TRY(ks_session_open(slots, err));
+    const ks_hooks hooks = {.list = {*hook}, .count = 1};
+    ks_session_begin_call(&hooks);
+    uint64_t start = ks_now_ns();
+    ks_status status = visit_nothing(err);
+    out->visit_ns = (double)(ks_now_ns() - start) / VISITS;
+    ks_status ended = ks_session_end_call(err);
+    if (status == KS_OK && ended == KS_OK && wall >= 0) {
+        out->empty_ns = median_reading((uint32_t)wall);
+    }
+    ks_session_forget_call();
+    ks_session_close();
+    return status != KS_OK ? status : ended;
 }

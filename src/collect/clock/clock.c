@@ -4,7 +4,6 @@
  */
 #include "collect/clock/clock.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,58 +12,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/num.h"
-#include "collect/clock/calibrate.h"
-
-enum reading {
-    WALL,
-    THREAD,
-    USER,
-    SYSTEM,
-    PEAK_GROWTH,
-    MAX_RSS,
-    STDOUT_BYTES,
-    READINGS
-};
-
-enum {
-    REGION = KS_TARGET_REGION,
-    PROGRAM = KS_TARGET_PROGRAM
-};
-
-static const struct {
-    ks_metric_entry entry;
-    ks_rule rule;
-} known[READINGS] = {
-    [WALL] = {{"cpu__time_duration.sum", "ns", KS_DURATION,
-               "wall time of the region (CLOCK_MONOTONIC); of a program from start to end", NULL,
-               REGION | PROGRAM},
-              KS_RULE_ADD},
-    [THREAD] = {{"cpu__thread_time.sum", "ns", KS_DURATION,
-                 "CPU time of the thread that opened the region", NULL, REGION},
-                KS_RULE_ADD},
-    [USER] = {{"cpu__user_time.sum", "ns", KS_DURATION,
-               "CPU time in user mode: of the whole process; of a program and its waited-for "
-               "children",
-               NULL, REGION | PROGRAM},
-              KS_RULE_ADD},
-    [SYSTEM] = {{"cpu__system_time.sum", "ns", KS_DURATION,
-                 "CPU time in the kernel: of the whole process; of a program and its waited-for "
-                 "children",
-                 NULL, REGION | PROGRAM},
-                KS_RULE_ADD},
-    [PEAK_GROWTH] = {{"cpu__peak_rss_growth.max", "byte", KS_EXTREMUM,
-                      "how far the process's largest resident set grew during the region", NULL,
-                      REGION},
-                     KS_RULE_MAX},
-    [MAX_RSS] = {{"cpu__max_rss.max", "byte", KS_EXTREMUM,
-                  "largest resident set of the program or one of its waited-for children", NULL,
-                  PROGRAM},
-                 KS_RULE_MAX},
-    [STDOUT_BYTES] = {{"program__stdout_bytes.sum", "byte", KS_COUNT,
-                       "bytes that the program wrote to its standard output", NULL, PROGRAM},
-                      KS_RULE_ADD},
-};
+#include "collect/clock/metrics.h"
 
 /* In a slot: no value. */
 static const uint64_t MISSING = UINT64_MAX;
@@ -74,17 +22,15 @@ struct ks_collector {
     const uint32_t *numbers; /* of our metrics in the samples */
     uint32_t count;
     uint32_t first_slot;
-    int slot[READINGS]; /* where a reading lies among our slots; -1: not asked for */
+    int slot[KS_READINGS]; /* where a reading lies among our slots; -1: not asked for */
     uint32_t slots;
-    int clock_slot; /* the opening thread's CPU clock; -1: not needed */
+    int clock_slot;  /* the opening thread's CPU clock; -1: not needed */
+    bool rss_hidden; /* in some run of this config a program's memory was below what can be told */
     ks_clock_costs costs;
-    char wall_doubt[128];
+    ks_clock_doubts doubts;
 };
 
-/* Ten ticks of a kernel with 250 Hz. */
-static const double TICKS_NS = 40e6;
-
-static uint64_t *slot_of(const ks_collector *self, ks_visit *visit, enum reading reading)
+static uint64_t *slot_of(const ks_collector *self, ks_visit *visit, enum ks_reading reading)
 {
     return &visit->slots[self->first_slot + (uint32_t)self->slot[reading]];
 }
@@ -94,25 +40,49 @@ static uint64_t timeval_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-/* Read what getrusage knows, into the slots or as the difference to what they hold. */
-static void read_usage(const ks_collector *self, ks_visit *visit, bool difference)
+typedef struct usage {
+    uint64_t now[KS_READINGS];
+} usage;
+
+static usage read_usage(void)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    const uint64_t now[READINGS] = {[USER] = timeval_ns(usage.ru_utime),
-                                    [SYSTEM] = timeval_ns(usage.ru_stime),
-                                    [PEAK_GROWTH] = (uint64_t)usage.ru_maxrss * 1024u};
-    for (enum reading r = USER; r <= PEAK_GROWTH; r++) {
-        if (self->slot[r] >= 0) {
-            uint64_t *slot = slot_of(self, visit, r);
-            *slot = difference ? now[r] - *slot : now[r];
-        }
-    }
+    struct rusage now;
+    getrusage(RUSAGE_SELF, &now);
+    return (usage){{[KS_READ_USER] = timeval_ns(now.ru_utime),
+                    [KS_READ_SYSTEM] = timeval_ns(now.ru_stime),
+                    [KS_READ_PEAK_GROWTH] = (uint64_t)now.ru_maxrss * 1024u}};
 }
 
 static bool wants_usage(const ks_collector *self)
 {
-    return self->slot[USER] >= 0 || self->slot[SYSTEM] >= 0 || self->slot[PEAK_GROWTH] >= 0;
+    return self->slot[KS_READ_USER] >= 0 || self->slot[KS_READ_SYSTEM] >= 0 ||
+           self->slot[KS_READ_PEAK_GROWTH] >= 0;
+}
+
+/* The time of the whole process cannot be divided among visits that overlap: later ones of them
+ * have no value. */
+static void begin_usage(const ks_collector *self, ks_visit *visit)
+{
+    bool overlaps = atomic_fetch_add(&visit->annotation->open, 1) > 0;
+    usage begin = read_usage();
+    for (enum ks_reading r = KS_READ_USER; r <= KS_READ_PEAK_GROWTH; r++) {
+        if (self->slot[r] >= 0) {
+            bool hidden = overlaps && r != KS_READ_PEAK_GROWTH;
+            *slot_of(self, visit, r) = hidden ? MISSING : begin.now[r];
+        }
+    }
+}
+
+static void end_usage(const ks_collector *self, ks_visit *visit)
+{
+    usage end = read_usage();
+    for (enum ks_reading r = KS_READ_USER; r <= KS_READ_PEAK_GROWTH; r++) {
+        uint64_t *slot = self->slot[r] >= 0 ? slot_of(self, visit, r) : NULL;
+        if (slot != NULL && *slot != MISSING) {
+            *slot = end.now[r] - *slot;
+        }
+    }
+    atomic_fetch_sub(&visit->annotation->open, 1);
 }
 
 static uint64_t clock_ns(clockid_t clock)
@@ -141,15 +111,15 @@ static void clock_begin(void *collector, ks_visit *visit)
         return;
     }
     if (wants_usage(self)) {
-        read_usage(self, visit, false);
+        begin_usage(self, visit);
     }
     if (self->clock_slot >= 0) {
         clockid_t clock = own_clock();
         visit->slots[self->first_slot + (uint32_t)self->clock_slot] = (uint64_t)(uint32_t)clock;
-        *slot_of(self, visit, THREAD) = clock_ns(clock);
+        *slot_of(self, visit, KS_READ_THREAD) = clock_ns(clock);
     }
-    if (self->slot[WALL] >= 0) {
-        *slot_of(self, visit, WALL) = ks_now_ns();
+    if (self->slot[KS_READ_WALL] >= 0) {
+        *slot_of(self, visit, KS_READ_WALL) = ks_now_ns();
     }
 }
 
@@ -159,19 +129,19 @@ static void clock_end(void *collector, ks_visit *visit)
     if (self->target == KS_TARGET_PROGRAM) {
         return;
     }
-    if (self->slot[WALL] >= 0) {
+    if (self->slot[KS_READ_WALL] >= 0) {
         uint64_t now = ks_now_ns();
-        uint64_t *slot = slot_of(self, visit, WALL);
+        uint64_t *slot = slot_of(self, visit, KS_READ_WALL);
         *slot = now - *slot;
     }
     if (self->clock_slot >= 0) {
         uint64_t id = visit->slots[self->first_slot + (uint32_t)self->clock_slot];
         uint64_t now = clock_ns((clockid_t)(uint32_t)id);
-        uint64_t *slot = slot_of(self, visit, THREAD);
+        uint64_t *slot = slot_of(self, visit, KS_READ_THREAD);
         *slot = now == MISSING || *slot == MISSING ? MISSING : now - *slot;
     }
     if (wants_usage(self)) {
-        read_usage(self, visit, true);
+        end_usage(self, visit);
     }
 }
 
@@ -181,34 +151,57 @@ static void clock_child(void *collector, ks_visit *visit, const ks_child *child)
     if (!child->ended || self->target != KS_TARGET_PROGRAM) {
         return;
     }
-    const uint64_t usage[READINGS] = {
-        [WALL] = child->wall_ns,
-        [USER] = child->user_ns,
-        [SYSTEM] = child->system_ns,
-        [MAX_RSS] = child->max_rss_known ? child->max_rss_bytes : MISSING,
-        [STDOUT_BYTES] = child->stdout_bytes,
+    const uint64_t ended[KS_READINGS] = {
+        [KS_READ_WALL] = child->wall_ns,
+        [KS_READ_USER] = child->user_ns,
+        [KS_READ_SYSTEM] = child->system_ns,
+        [KS_READ_MAX_RSS] = child->max_rss_known ? child->max_rss_bytes : MISSING,
+        [KS_READ_STDOUT_BYTES] = child->stdout_bytes,
     };
-    for (enum reading r = WALL; r < READINGS; r++) {
+    for (enum ks_reading r = KS_READ_WALL; r < KS_READINGS; r++) {
         if (self->slot[r] >= 0) {
-            *slot_of(self, visit, r) = usage[r];
+            *slot_of(self, visit, r) = ended[r];
         }
     }
 }
 
 static ks_status clock_list(const ks_metric_sink *to, ks_error *err)
 {
-    for (size_t i = 0; i < READINGS; i++) {
-        KS_TRY(to->add(to->self, &known[i].entry, err));
+    for (size_t i = 0; i < KS_READINGS; i++) {
+        KS_TRY(to->add(to->self, &ks_clock_metrics[i].entry, err));
     }
     return KS_OK;
 }
 
+static void ignore_child(void *self, ks_visit *visit, const ks_child *child)
+{
+    (void)self;
+    (void)visit;
+    (void)child;
+}
+
+static ks_status calibrate(ks_collector *self, ks_error *err)
+{
+    const ks_hook hook = {clock_begin, clock_end, ignore_child, self};
+    return ks_clock_calibrate(&hook, self->slots, self->slot[KS_READ_WALL], &self->costs, err);
+}
+
+static void no_readings(ks_collector *self)
+{
+    self->clock_slot = -1;
+    for (size_t i = 0; i < KS_READINGS; i++) {
+        self->slot[i] = -1;
+    }
+}
+
 static ks_status clock_probe(const ks_fact_sink *to, ks_error *err)
 {
-    ks_clock_costs costs;
-    KS_TRY(to->add(to->self, "available", ks_text("yes"), NULL, err));
+    ks_collector wall = {.target = KS_TARGET_REGION, .slots = 1};
     ks_error told = KS_ERROR_INIT;
-    ks_status status = ks_clock_calibrate(&costs, &told);
+    KS_TRY(to->add(to->self, "available", ks_text("yes"), NULL, err));
+    no_readings(&wall);
+    wall.slot[KS_READ_WALL] = 0;
+    ks_status status = calibrate(&wall, &told);
     if (status == KS_ENOMEM) {
         return ks_enomem(err);
     }
@@ -216,8 +209,9 @@ static ks_status clock_probe(const ks_fact_sink *to, ks_error *err)
         return to->add(to->self, "clock_cost_ns", ks_text("not measured: a run is active"), NULL,
                        err);
     }
-    KS_TRY(to->add(to->self, "clock_resolution_ns", ks_f64(costs.resolution_ns), NULL, err));
-    return to->add(to->self, "clock_cost_ns", ks_f64(costs.empty_ns), NULL, err);
+    KS_TRY(to->add(to->self, "clock_resolution_ns", ks_f64(wall.costs.resolution_ns), NULL, err));
+    KS_TRY(to->add(to->self, "clock_cost_ns", ks_f64(wall.costs.empty_ns), NULL, err));
+    return to->add(to->self, "annotation_cost_ns", ks_f64(wall.costs.visit_ns), NULL, err);
 }
 
 static ks_status clock_facts(const ks_collector *self, const ks_fact_sink *to, ks_error *err)
@@ -226,44 +220,27 @@ static ks_status clock_facts(const ks_collector *self, const ks_fact_sink *to, k
         return KS_OK;
     }
     KS_TRY(to->add(to->self, "clock_resolution_ns", ks_f64(self->costs.resolution_ns), NULL, err));
-    return to->add(to->self, "clock_cost_ns", ks_f64(self->costs.empty_ns), NULL, err);
-}
-
-/* Below what its values are not to be trusted. */
-static void set_doubt(ks_collector *self, ks_metric *metric, enum reading reading)
-{
-    if (reading == WALL && self->target == KS_TARGET_REGION) {
-        char cost[KS_NUM_MAX];
-        ks_num_fixed(self->costs.empty_ns, 0, cost);
-        snprintf(self->wall_doubt, sizeof self->wall_doubt,
-                 "shorter than 10 times what an empty region reads (%s ns): put more work into it",
-                 cost);
-        metric->floor = 10.0 * self->costs.empty_ns;
-        metric->doubt = self->wall_doubt;
-    } else if (reading == USER || reading == SYSTEM) {
-        metric->floor = TICKS_NS;
-        metric->doubt =
-            "below 40 ms: the kernel may tell user from system time by its tick (1 to 10 "
-            "ms); their sum is exact";
+    if (self->slot[KS_READ_WALL] >= 0) {
+        KS_TRY(to->add(to->self, "clock_cost_ns", ks_f64(self->costs.empty_ns), NULL, err));
     }
+    return to->add(to->self, "annotation_cost_ns", ks_f64(self->costs.visit_ns), NULL, err);
 }
 
-/* Fill in a metric and give it its slot. */
-static ks_status take_metric(ks_collector *self, ks_metric *metric, ks_error *err)
+/* Give each metric its slot. */
+static ks_status take_metrics(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
 {
-    for (size_t i = 0; i < READINGS; i++) {
-        if (strcmp(known[i].entry.name, metric->name) == 0) {
-            metric->unit = known[i].entry.unit;
-            metric->kind = known[i].entry.kind;
-            metric->rule = known[i].rule;
-            metric->source = ks_clock_ops.name;
-            metric->passes = 1;
-            set_doubt(self, metric, (enum reading)i);
-            self->slot[i] = (int)self->slots++;
-            return KS_OK;
+    for (uint32_t i = 0; i < spec->count; i++) {
+        enum ks_reading reading = ks_clock_find(spec->metrics[i]->name);
+        if (reading == KS_READINGS) {
+            return ks_fail(err, KS_ENOTFOUND, "clock", 0, "there is no metric %s",
+                           spec->metrics[i]->name);
         }
+        self->slot[reading] = (int)self->slots++;
     }
-    return ks_fail(err, KS_ENOTFOUND, "clock", 0, "there is no metric %s", metric->name);
+    if (self->slot[KS_READ_THREAD] >= 0) {
+        self->clock_slot = (int)self->slots++;
+    }
+    return spec->target == KS_TARGET_REGION ? calibrate(self, err) : KS_OK;
 }
 
 static void clock_close(ks_collector *self)
@@ -280,23 +257,15 @@ static ks_status clock_open(const ks_collect_spec *spec, ks_collector **out, ks_
     self->target = spec->target;
     self->numbers = spec->numbers;
     self->count = spec->count;
-    self->clock_slot = -1;
-    for (size_t i = 0; i < READINGS; i++) {
-        self->slot[i] = -1;
-    }
-    ks_status status = KS_OK;
-    if (spec->target == KS_TARGET_REGION) {
-        status = ks_clock_calibrate(&self->costs, err);
-    }
-    for (uint32_t i = 0; i < spec->count && status == KS_OK; i++) {
-        status = take_metric(self, spec->metrics[i], err);
-    }
+    no_readings(self);
+    ks_status status = take_metrics(self, spec, err);
     if (status != KS_OK) {
         clock_close(self);
         return status;
     }
-    if (self->slot[THREAD] >= 0) {
-        self->clock_slot = (int)self->slots++;
+    for (uint32_t i = 0; i < spec->count; i++) {
+        ks_clock_fill(ks_clock_find(spec->metrics[i]->name), self->target, &self->costs,
+                      &self->doubts, spec->metrics[i]);
     }
     *out = self;
     return KS_OK;
@@ -309,13 +278,15 @@ static ks_needs clock_needs(const ks_collector *self)
     return (ks_needs){.passes = 1,
                       .shares_first = true,
                       .slots = self->slots,
-                      .holds_child = self->slot[MAX_RSS] >= 0};
+                      .visit_ns = self->costs.visit_ns,
+                      .holds_child = self->slot[KS_READ_MAX_RSS] >= 0};
 }
 
 static ks_status clock_pass_begin(ks_collector *self, const ks_pass_ctx *ctx, ks_error *err)
 {
     (void)err;
     self->first_slot = ctx->first_slot;
+    self->rss_hidden = self->rss_hidden && ctx->first_run > 0;
     return KS_OK;
 }
 
@@ -327,25 +298,48 @@ static ks_status clock_run_begin(ks_collector *self, const ks_run_ctx *ctx, ks_e
     return KS_OK;
 }
 
-static const char *missing_reason(const ks_collector *self)
+static const char *missing_reason(enum ks_reading reading)
 {
-    return self->target == KS_TARGET_PROGRAM
-               ? "below the memory that the measuring process itself needs to start a program"
-               : "the thread that opened the region had ended before the region did";
+    return reading == KS_READ_THREAD
+               ? "the thread that opened the region had ended before the region did"
+               : "its visits overlapped, and the time of the whole process cannot be divided among "
+                 "them; ask for cpu__thread_time.sum";
+}
+
+/* Visits that were left open count no more. */
+static void close_visits(void)
+{
+    ks_visits walk = ks_session_visits();
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
+        atomic_store(&v->annotation->open, 0);
+    }
+}
+
+static ks_status take_reading(ks_collector *self, const ks_visit *visit, enum ks_reading reading,
+                              const ks_run_ctx *ctx, ks_samples *into, ks_error *err)
+{
+    uint32_t slot = (uint32_t)self->slot[reading]; /* slots are given in the order of the metrics */
+    uint64_t value = visit->slots[self->first_slot + slot];
+    uint32_t annotation = visit->annotation->id;
+    if (reading == KS_READ_MAX_RSS && value == MISSING) {
+        self->rss_hidden = true; /* drain() says so */
+        return KS_OK;
+    }
+    return value == MISSING ? ks_samples_missing(into, annotation, ctx->run, self->numbers[slot],
+                                                 missing_reason(reading), err)
+                            : ks_samples_add(into, annotation, ctx->run, self->numbers[slot],
+                                             (double)value, 1.0, err);
 }
 
 static ks_status clock_run_end(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                                ks_error *err)
 {
-    for (ks_visit *v = ks_session_next_visit(NULL); v != NULL; v = ks_session_next_visit(v)) {
-        /* slots are given in the order of the metrics */
-        for (uint32_t i = 0; i < self->count; i++) {
-            uint64_t value = v->slots[self->first_slot + i];
-            uint32_t metric = self->numbers[i];
-            KS_TRY(value == MISSING ? ks_samples_missing(into, v->annotation->id, ctx->run, metric,
-                                                         missing_reason(self), err)
-                                    : ks_samples_add(into, v->annotation->id, ctx->run, metric,
-                                                     (double)value, 1.0, err));
+    ks_visits walk = ks_session_visits();
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
+        for (enum ks_reading r = KS_READ_WALL; r < KS_READINGS; r++) {
+            if (self->slot[r] >= 0) {
+                KS_TRY(take_reading(self, v, r, ctx, into, err));
+            }
         }
     }
     return KS_OK;
@@ -358,18 +352,25 @@ static ks_status clock_pass_end(ks_collector *self, ks_error *err)
     return KS_OK;
 }
 
+/* The mean of those runs alone whose memory was large enough to be seen would be too large. */
 static ks_status clock_drain(ks_collector *self, ks_samples *into, ks_error *err)
 {
-    (void)self;
-    (void)into;
-    (void)err;
-    return KS_OK;
+    if (!self->rss_hidden) {
+        return KS_OK;
+    }
+    uint32_t metric = self->numbers[self->slot[KS_READ_MAX_RSS]];
+    return ks_samples_missing_all(
+        into, metric,
+        "in some run it was below what the measuring process itself needs to start a program, and "
+        "a mean without that run would be too high",
+        err);
 }
 
 static void clock_abort(ks_collector *self, const ks_run_ctx *ctx)
 {
     (void)self;
     (void)ctx;
+    close_visits();
 }
 
 const ks_collector_ops ks_clock_ops = {

@@ -73,8 +73,11 @@ static ks_status write_all(const ks_results *results, ks_error *err)
     status = status == KS_OK ? ks_results_print(results, to, &narrow, err) : status;
     status = status == KS_OK ? ks_table_print(ks_results_table(results), to, &narrow, err) : status;
     ks_table *launches = NULL;
+    ks_table *samples = NULL;
     status = status == KS_OK ? ks_results_launches(results, &launches, err) : status;
+    status = status == KS_OK ? ks_results_samples(results, &samples, err) : status;
     ks_table_free(launches);
+    ks_table_free(samples);
     fclose(to);
     free(text);
     return status;
@@ -93,11 +96,11 @@ static ks_status measure(void *arg, ks_error *err)
     ks_plan_free(plan);
     if (status == KS_OK) {
         status = write_all(results, err);
-    }
-    if (results != NULL) {
-        /* whatever is there can be read */
-        ks_table_rows(ks_results_table(results));
-        ks_results_complete(results);
+    } else if (results != NULL) {
+        /* what is there can be read, and does not look like all of it */
+        ks_error other = KS_ERROR_INIT;
+        assert_false(ks_results_complete(results));
+        assert_int_equal(write_all(results, &other), KS_OK);
     }
     ks_results_free(results);
     return status;

@@ -6,8 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/clock/calibrate.h"
-
 static ks_error err;
 
 static void sleep_ms(long ms)
@@ -118,6 +116,8 @@ static void its_own_cost_and_resolution_are_told(void **state)
     assert_int_equal(cost.type, KS_F64);
     assert_true(cost.as.f64 > 0 && cost.as.f64 < 1e6);
     assert_true(ks_table_fact(t, "clock_resolution_ns").as.f64 > 0);
+    assert_true(ks_table_fact(t, "annotation_cost_ns").as.f64 >
+                ks_table_fact(t, "clock_cost_ns").as.f64);
     assert_null(kt_text(t, spin, "Warnings"));
     ks_results_free(results);
 }
@@ -191,14 +191,108 @@ static void the_time_of_a_thread_that_is_gone_is_missing(void **state)
     ks_results_free(results);
 }
 
-static void calibrating_needs_no_run_and_refuses_one(void **state)
+/* Each visit of "outer" has 400 empty ones in it. */
+static ks_status nested(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("outer") {
+        for (int i = 0; i < 400; i++) {
+            KS_ANNOTATE("inner") {
+            }
+        }
+    }
+    return KS_OK;
+}
+
+static void what_annotations_cost_inside_a_region_is_told(void **state)
 {
     (void)state;
-    ks_clock_costs costs = {0};
+    ks_results *results = measure(nested, "cpu__*.sum", 3);
+    const ks_table *t = ks_results_table(results);
+    kt_key key = {"outer", "cpu__time_duration.sum", KT_ANY};
+    KT_HAS(kt_text(t, key, "Warnings"), "is what its 400 annotations inside cost");
+    key.annotation = "outer/inner"; /* 400 visits, none of which lasts */
+    KT_HAS(kt_text(t, key, "Warnings"), "shorter than 10 times what an empty region reads");
+    key.metric = "cpu__thread_time.sum";
+    KT_HAS(kt_text(t, key, "Warnings"), "shorter than 10 times what measuring a visit costs");
+    key.metric = "cpu__user_time.sum";
+    KT_HAS(kt_text(t, key, "Warnings"), "shorter than 10 times what measuring a visit costs");
+    ks_results_free(results);
+}
+
+/* Two threads that are in "both" at the same time. */
+static pthread_barrier_t meeting;
+
+static void *meet(void *arg)
+{
+    (void)arg;
+    KS_ANNOTATE("both") {
+        pthread_barrier_wait(&meeting);
+    }
+    return NULL;
+}
+
+static ks_status overlapping(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    pthread_t other;
+    pthread_barrier_init(&meeting, NULL, 2);
+    pthread_create(&other, NULL, meet, NULL);
+    meet(NULL);
+    pthread_join(other, NULL);
+    pthread_barrier_destroy(&meeting);
+    KS_ANNOTATE("alone") {
+    }
+    return KS_OK;
+}
+
+static void the_time_of_the_process_is_not_counted_twice(void **state)
+{
+    (void)state;
+    ks_results *results = measure(overlapping, "cpu__*.sum", 3);
+    const ks_table *t = ks_results_table(results);
+    kt_key key = {"both", "cpu__user_time.sum", KT_ANY};
+    KT_F64(kt_number(t, key, "NumRuns"), 0);
+    KT_HAS(kt_text(t, key, "Failure"), "no value in 3 runs: its visits overlapped");
+    key.metric = "cpu__thread_time.sum";
+    KT_F64(kt_number(t, key, "NumRuns"), 3);
+    KT_F64(kt_number(t, key, "Visits"), 2);
+    key = (kt_key){"alone", "cpu__user_time.sum", KT_ANY};
+    KT_F64(kt_number(t, key, "NumRuns"), 3);
+    ks_results_free(results);
+}
+
+static ks_status probe_inside(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    KS_ANNOTATE("probe") {
+    }
+    return ks_probe_table(user, e);
+}
+
+static void probing_does_not_disturb_a_run(void **state)
+{
+    (void)state;
+    ks_plan *plan = NULL;
+    ks_results *results = NULL;
+    ks_table *probed = NULL;
     ks_error_clear(&err);
-    KT_OK(ks_clock_calibrate(&costs, &err));
-    assert_true(costs.empty_ns > 0);
-    assert_true(costs.resolution_ns > 0);
+    KT_OK(ks_plan_new(&plan, &err));
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    KT_OK(ks_run(plan, probe_inside, &probed, &results, &err));
+    bool said = false;
+    for (size_t row = 0; row < ks_table_rows(probed); row++) {
+        const char *value = ks_table_text(probed, row, ks_table_find(probed, "Value"));
+        said = said || (value != NULL && strstr(value, "not measured: a run is active") != NULL);
+    }
+    assert_true(said);
+    ks_table_free(probed);
+    ks_results_free(results);
+    ks_plan_free(plan);
 }
 
 int main(void)
@@ -208,7 +302,9 @@ int main(void)
         cmocka_unit_test(its_own_cost_and_resolution_are_told),
         cmocka_unit_test(peak_memory_grows_by_what_is_touched),
         cmocka_unit_test(the_time_of_a_thread_that_is_gone_is_missing),
-        cmocka_unit_test(calibrating_needs_no_run_and_refuses_one),
+        cmocka_unit_test(what_annotations_cost_inside_a_region_is_told),
+        cmocka_unit_test(the_time_of_the_process_is_not_counted_twice),
+        cmocka_unit_test(probing_does_not_disturb_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

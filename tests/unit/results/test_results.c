@@ -1,66 +1,8 @@
-/* The table of results: derived metrics, baselines, types of parameters, columns. The fake
+/* The table of results: baselines, types of parameters, columns. The fake
  * collector gives values that are known beforehand. */
-#include "harness.h"
+#include "fakes/results_fixture.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-#include "api/run.h"
-#include "fakes/fake_collector.h"
-
-static ks_error err;
-static ks_plan *plan;
-static ks_results *results;
-
-static const char *const DURATION = "fake__duration.sum";
-
-static int start(void **state)
-{
-    (void)state;
-    ks_error_clear(&err);
-    fake_reset((fake_script){0});
-    results = NULL;
-    KT_OK(ks_plan_new(&plan, &err));
-    KT_OK(ks_plan_metric(plan, DURATION, &err));
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ks_results_free(results);
-    ks_plan_free(plan);
-    return 0;
-}
-
-static const ks_table *run(ks_body_fn body)
-{
-    KT_OK(ks_run_with(fake_collectors, plan, body, NULL, &results, &err));
-    return ks_results_table(results);
-}
-
-static bool valid(const ks_table *t, kt_key key, const char *column)
-{
-    return ks_table_valid(t, kt_row(t, key), ks_table_find(t, column));
-}
-
-/* "base" takes 10, 12 (mean 11), "test" takes n times 20, 26 (mean 23 n). */
-static ks_status base_and_test(const ks_call *call, void *user, ks_error *e)
-{
-    (void)user;
-    (void)e;
-    bool second = ks_call_run(call) % 2 == 1;
-    int64_t n = ks_call_i64(call, "n");
-    if (n != 3) {
-        KS_ANNOTATE("base") {
-            fake_launch("k", second ? 12 : 10, 0, 0);
-        }
-    }
-    KS_ANNOTATE("test") {
-        fake_launch("k", (double)n * (second ? 26 : 20), 0, 0);
-    }
-    return KS_OK;
-}
 
 /* ---- baselines --------------------------------------------------------------------------------
  */
@@ -109,8 +51,39 @@ static void a_row_without_baseline_stays_with_the_reason(void **state)
     assert_false(valid(t, alone, "AvgValue"));
     assert_false(valid(t, alone, "Median"));
     KT_F64(kt_number(t, alone, "NumRuns"), 1);
-    KT_HAS(kt_text(t, alone, "Failure"), "no baseline: 'base' has no value here");
+    KT_HAS(kt_text(t, alone, "Failure"), "no baseline: the mean of 'base' is missing here");
     KT_NEAR(kt_number(t, (kt_key){"test", DURATION, 1}, "AvgValue"), 2.0, 1e-12);
+}
+
+/* "base" takes 0, "test" n; both fail in the second run of n = 2. */
+static ks_status zero_base(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    int64_t n = ks_call_i64(call, "n");
+    KS_ANNOTATE("base") {
+        fake_launch("k", n == 1 ? 0 : 10, 0, 0);
+    }
+    KS_ANNOTATE("test") {
+        fake_launch("k", (double)n, 0, 0);
+    }
+    return n == 3 || (n == 2 && ks_call_run(call) == 1) ? ks_fail(e, KS_EBODY, "user", 0, "boom")
+                                                        : KS_OK;
+}
+
+static void why_there_is_no_ratio_is_told(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "n=1,2,3", &err));
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    KT_OK(ks_plan_normalize(plan, "base", &err));
+    const ks_table *t = run(zero_base);
+    assert_string_equal(kt_text(t, (kt_key){"test", DURATION, 1}, "Failure"),
+                        "no baseline: the mean of 'base' is 0 here");
+    KT_HAS(kt_text(t, (kt_key){"test", DURATION, 2}, "Failure"), "1 of 3 runs failed: boom");
+    KT_F64(kt_number(t, (kt_key){"test", DURATION, 2}, "AvgValue"), 0.2);
+    assert_string_equal(kt_text(t, (kt_key){"test", DURATION, 3}, "Failure"),
+                        "all 3 runs failed: boom");
 }
 
 static void an_unknown_baseline_stops_after_the_first_config(void **state)
@@ -120,152 +93,6 @@ static void an_unknown_baseline_stops_after_the_first_config(void **state)
     KT_OK(ks_plan_normalize(plan, "bse", &err));
     KT_FAILS(ks_run_with(fake_collectors, plan, base_and_test, NULL, &results, &err), KS_ENOTFOUND,
              "'bse' was not entered in the first config; entered were: base, test");
-}
-
-/* ---- derived metrics --------------------------------------------------------------------------
- */
-
-/* "rate" always, "double" where n is even. */
-static ks_status derive_rates(ks_derivation *d, const ks_call *call, void *user, ks_error *e)
-{
-    double ns = 0;
-    (void)user;
-    ks_status status = ks_derivation_metric(d, DURATION, &ns, e);
-    if (status != KS_OK) {
-        return status;
-    }
-    status = ks_derivation_set(d, "rate", 1000.0 / ns, "1/us", e);
-    if (status == KS_OK && ks_call_i64(call, "n") % 2 == 0) {
-        status = ks_derivation_set(d, "double", 2.0 * ns, NULL, e);
-    }
-    return status;
-}
-
-static void derived_values_are_computed_run_by_run(void **state)
-{
-    (void)state;
-    KT_OK(ks_plan_axis_spec(plan, "n=1,2", &err));
-    KT_OK(ks_plan_runs(plan, 2, &err));
-    KT_OK(ks_plan_derive(plan, "rates", derive_rates, NULL, &err));
-    const ks_table *t = run(base_and_test);
-    kt_key rate = {"test", "rate", 1};
-    KT_NEAR(kt_number(t, rate, "AvgValue"), (1000.0 / 20 + 1000.0 / 26) / 2, 1e-12);
-    assert_string_equal(kt_text(t, rate, "Unit"), "1/us");
-    assert_string_equal(kt_text(t, rate, "Source"), "derived");
-    kt_key doubled = {"test", "double", 2};
-    KT_F64(kt_number(t, doubled, "AvgValue"), 92);
-    assert_null(kt_text(t, doubled, "Unit"));
-    /* measured rows first, then all derived ones */
-    assert_string_equal(ks_table_text(t, 3, 1), DURATION);
-    assert_string_equal(ks_table_text(t, 4, 1), "rate");
-    assert_int_equal(ks_table_rows(t), 12);
-}
-
-static void a_key_that_is_not_always_given_is_missing_elsewhere(void **state) /* C17 */
-{
-    (void)state;
-    KT_OK(ks_plan_axis_spec(plan, "n=1,2", &err));
-    KT_OK(ks_plan_derive(plan, "rates", derive_rates, NULL, &err));
-    const ks_table *t = run(base_and_test);
-    kt_key odd = {"test", "double", 1};
-    assert_false(valid(t, odd, "AvgValue"));
-    KT_F64(kt_number(t, odd, "NumRuns"), 0);
-    KT_HAS(kt_text(t, odd, "Failure"), "gave no value of this name");
-}
-
-/* By run: 1/0, NaN, a failure, nothing, 5. */
-static ks_status derive_oddities(ks_derivation *d, const ks_call *call, void *user, ks_error *e)
-{
-    (void)user;
-    switch (ks_call_run(call)) {
-    case 0:
-        return ks_derivation_set(d, NULL, 1.0 / (double)(ks_call_i64(call, "n") - 1), "x", e);
-    case 1:
-        return ks_derivation_set(d, NULL, NAN, "x", e);
-    case 2:
-        return ks_fail(e, KS_EBODY, "user", 0, "cannot tell");
-    case 3:
-        return KS_OK;
-    default:
-        return ks_derivation_set(d, NULL, 5, "x", e);
-    }
-}
-
-static void odd_values_are_missing_and_spoil_nobody(void **state) /* C17 */
-{
-    (void)state;
-    KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
-    KT_OK(ks_plan_runs(plan, 6, &err));
-    KT_OK(ks_plan_derive(plan, "odd", derive_oddities, NULL, &err));
-    const ks_table *t = run(base_and_test);
-    kt_key odd = {"test", "odd", 1};
-    KT_F64(kt_number(t, odd, "AvgValue"), 5);
-    KT_F64(kt_number(t, odd, "NumRuns"), 2);
-    KT_F64(kt_number(t, odd, "NumFailed"), 4);
-    KT_HAS(kt_text(t, odd, "Failure"), "4 of 6 runs failed: not a finite number: infinity");
-    KT_F64(kt_number(t, (kt_key){"test", DURATION, 1}, "NumRuns"), 6);
-    static const char *const reasons[] = {"infinity", "NaN", "cannot tell", "gave no value"};
-    ks_table *samples = NULL;
-    KT_OK(ks_results_samples(results, &samples, &err));
-    size_t at = 0;
-    for (size_t row = 0; row < ks_table_rows(samples); row++) {
-        if (strcmp(ks_table_text(samples, row, 0), "test") == 0 &&
-            strcmp(ks_table_text(samples, row, 1), "odd") == 0 && at < 4) {
-            KT_HAS(ks_table_text(samples, row, ks_table_find(samples, "Reason")), reasons[at++]);
-        }
-    }
-    assert_int_equal(at, 4);
-    ks_table_free(samples);
-}
-
-static ks_status derive_clash(ks_derivation *d, const ks_call *call, void *user, ks_error *e)
-{
-    (void)call;
-    return ks_derivation_set(d, user, 1, "x", e);
-}
-
-static ks_status ask_for_unknown(ks_derivation *d, const ks_call *call, void *user, ks_error *e)
-{
-    double value = 0;
-    (void)user;
-    ks_call_f64(call, "m");
-    return ks_derivation_metric(d, "no such metric", &value, e);
-}
-
-static void mistakes_of_a_callback_have_a_row_of_their_own(void **state)
-{
-    (void)state;
-    KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
-    KT_OK(ks_plan_derive(plan, "clash", derive_clash, (void *)DURATION, &err));
-    KT_OK(ks_plan_derive(plan, "first", derive_clash, (void *)"same", &err));
-    KT_OK(ks_plan_derive(plan, "second", derive_clash, (void *)"same", &err));
-    KT_OK(ks_plan_derive(plan, "bad", derive_clash, (void *)"a\nb", &err));
-    KT_OK(ks_plan_derive(plan, "unknown", ask_for_unknown, NULL, &err));
-    const ks_table *t = run(base_and_test);
-    KT_HAS(kt_text(t, (kt_key){"test", "clash", 1}, "Failure"), "name of a measured metric");
-    KT_F64(kt_number(t, (kt_key){"test", "same", 1}, "AvgValue"), 1);
-    KT_HAS(kt_text(t, (kt_key){"test", "second", 1}, "Failure"), "two derived metrics give");
-    KT_HAS(kt_text(t, (kt_key){"test", "bad", 1}, "Failure"), "without control characters");
-    KT_HAS(kt_text(t, (kt_key){"test", "unknown", 1}, "Failure"), "not measured by this plan");
-    KT_FAILS(ks_plan_derive(plan, "clash", derive_clash, NULL, &err), KS_EINVAL, "given twice");
-}
-
-static ks_status change_unit(ks_derivation *d, const ks_call *call, void *user, ks_error *e)
-{
-    (void)user;
-    return ks_derivation_set(d, NULL, 1, ks_call_run(call) == 0 ? "m" : "km", e);
-}
-
-static void a_unit_that_changes_is_a_warning(void **state)
-{
-    (void)state;
-    KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
-    KT_OK(ks_plan_runs(plan, 2, &err));
-    KT_OK(ks_plan_derive(plan, "length", change_unit, NULL, &err));
-    const ks_table *t = run(base_and_test);
-    kt_key length = {"test", "length", 1};
-    assert_string_equal(kt_text(t, length, "Unit"), "m");
-    KT_HAS(kt_text(t, length, "Warnings"), "different units");
 }
 
 /* ---- statistics in the table ------------------------------------------------------------------
@@ -327,6 +154,30 @@ static ks_status sometimes(const ks_call *call, void *user, ks_error *e)
         }
     }
     return KS_OK;
+}
+
+/* A name of its own for each config. */
+static ks_status named_by_config(const ks_call *call, void *user, ks_error *e)
+{
+    char name[32];
+    (void)user;
+    (void)e;
+    snprintf(name, sizeof name, "config %d", (int)ks_call_i64(call, "n"));
+    KS_ANNOTATE(name) {
+        fake_launch("k", 7, 0, 0);
+    }
+    return KS_OK;
+}
+
+static void names_of_other_configs_cost_nothing(void **state)
+{
+    (void)state;
+    /* a place for every annotation in every config would be 20,000 x 20,000 */
+    KT_OK(ks_plan_axis_spec(plan, "n=1..20000", &err));
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    const ks_table *t = run(named_by_config);
+    assert_int_equal(ks_table_rows(t), 20000);
+    KT_F64(kt_number(t, (kt_key){"config 20000", DURATION, 20000}, "AvgValue"), 7);
 }
 
 static void annotations_that_come_and_go_are_told(void **state)
@@ -534,18 +385,14 @@ static void samples_come_as_a_table(void **state)
 
 int main(void)
 {
-#define T(test) cmocka_unit_test_setup_teardown(test, start, stop)
     const struct CMUnitTest tests[] = {
         T(a_baseline_puts_all_statistics_on_its_scale),
         T(a_row_without_baseline_stays_with_the_reason),
+        T(why_there_is_no_ratio_is_told),
         T(an_unknown_baseline_stops_after_the_first_config),
-        T(derived_values_are_computed_run_by_run),
-        T(a_key_that_is_not_always_given_is_missing_elsewhere),
-        T(odd_values_are_missing_and_spoil_nobody),
-        T(mistakes_of_a_callback_have_a_row_of_their_own),
-        T(a_unit_that_changes_is_a_warning),
         T(statistics_stand_in_their_columns),
         T(one_run_leaves_spread_empty_but_its_columns_there),
+        T(names_of_other_configs_cost_nothing),
         T(annotations_that_come_and_go_are_told),
         T(columns_of_parameters_lose_nothing),
         T(an_opaque_object_is_handed_on_as_it_is),

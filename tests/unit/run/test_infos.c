@@ -1,6 +1,7 @@
 /* Info collectors: when they are called, and what becomes of their values. */
 #include "fakes/run_fixture.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 /* ---- info collectors --------------------------------------------------------------------------
@@ -101,11 +102,96 @@ static void info_texts_come_as_they_are_and_failures_as_missing(void **state)
     assert_int_equal(ks_table_find(table(), "note_Avg"), ks_table_columns(table()));
 }
 
+static ks_status large_numbers(const ks_call *call, const char *annotation, ks_value *out,
+                               void *user, ks_error *e)
+{
+    (void)annotation;
+    (void)user;
+    (void)e;
+    *out = ks_i64(ks_call_run(call) == 0 ? INT64_MAX : INT64_C(1700000000000000001));
+    return KS_OK;
+}
+
+static ks_status not_a_number(const ks_call *call, const char *annotation, ks_value *out,
+                              void *user, ks_error *e)
+{
+    (void)annotation;
+    (void)user;
+    (void)e;
+    *out = ks_f64(ks_call_run(call) == 0 ? NAN : 2.5);
+    return KS_OK;
+}
+
+static void numbers_of_info_collectors_stay_what_they_are(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    KT_OK(ks_plan_info(plan, "stamp", KS_SCOPE_RUN, large_numbers, NULL, &err));
+    KT_OK(ks_plan_info(plan, "odd", KS_SCOPE_RUN, not_a_number, NULL, &err));
+    KT_OK(ks_run(plan, two_annotations, NULL, &results, &err));
+    assert_true(ks_table_get(table(), 0, ks_table_find(table(), "stamp_Max")).as.i64 == INT64_MAX);
+    assert_true(ks_table_get(table(), 0, ks_table_find(table(), "stamp_Min")).as.i64 ==
+                INT64_C(1700000000000000001));
+    KT_F64(kt_number(table(), (kt_key){"a", "cpu__time_duration.sum", 1}, "odd_Avg"), 2.5);
+    KT_HAS(ks_table_fact(table(), "warnings[]").text, "not a finite number: NaN");
+}
+
+static ks_status asks_in_vain(const ks_call *call, const char *annotation, ks_value *out,
+                              void *user, ks_error *e)
+{
+    (void)annotation;
+    (void)user;
+    (void)e;
+    *out = ks_i64(ks_call_i64(call, "typo"));
+    return KS_OK;
+}
+
+static void progress_asks_in_vain(const ks_progress *progress, void *user)
+{
+    (void)user;
+    if (progress->call != NULL) {
+        ks_call_i64(progress->call, "typo");
+    }
+}
+
+static void what_they_ask_in_vain_is_not_the_bodys_mistake(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
+    KT_OK(ks_plan_info(plan, "lost", KS_SCOPE_ANNOTATION, asks_in_vain, NULL, &err));
+    KT_OK(ks_plan_progress(plan, progress_asks_in_vain, NULL, &err));
+    KT_OK(ks_run(plan, two_annotations, NULL, &results, &err));
+    assert_int_equal(ks_results_succeeded(results), 1);
+    KT_HAS(ks_table_fact(table(), "warnings[]").text, "parameter 'typo' was asked for");
+    kt_key key = {"a", "cpu__time_duration.sum", 1};
+    assert_false(ks_table_valid(table(), kt_row(table(), key), ks_table_find(table(), "lost")));
+}
+
+static void columns_of_one_name_are_refused(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_axis_spec(plan, "temp_Avg=1", &err));
+    KT_OK(ks_plan_info(plan, "temp", KS_SCOPE_RUN, count_info, NULL, &err));
+    KT_FAILS(ks_run(plan, two_annotations, NULL, &results, &err), KS_EINVAL,
+             "would give a column 'temp_Avg'");
+    ks_plan_free(plan);
+    plan = NULL;
+    KT_OK(ks_plan_new(&plan, &err));
+    KT_OK(ks_plan_info(plan, "temp_Min", KS_SCOPE_ONCE, count_info, NULL, &err));
+    KT_OK(ks_plan_info(plan, "temp", KS_SCOPE_RUN, count_info, NULL, &err));
+    KT_FAILS(ks_run(plan, two_annotations, NULL, &results, &err), KS_EINVAL,
+             "'temp' and 'temp_Min' would give two columns");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(info_collectors_are_called_in_their_scopes),
         T(info_texts_come_as_they_are_and_failures_as_missing),
+        T(numbers_of_info_collectors_stay_what_they_are),
+        T(what_they_ask_in_vain_is_not_the_bodys_mistake),
+        T(columns_of_one_name_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,10 +316,10 @@ static void a_parameter_asked_for_in_vain_fails_the_call(void **state)
     KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
     KT_OK(ks_plan_warmup(plan, 0, &err));
     KT_FAILS(ks_run(plan, asks_for_nonsense, NULL, &results, &err), KS_ENOTFOUND,
-             "parameter 'm', which the plan does not have");
+             "parameter 'm' was asked for, but the plan does not have it");
     ks_results_free(results);
     KT_FAILS(ks_run(plan, asks_for_nonsense, plan, &results, &err), KS_EINVAL,
-             "parameter 'n' as a text, but its value is a whole number");
+             "parameter 'n' was asked for as a text, but its value is a whole number");
 }
 
 static ks_status leaves_open(const ks_call *call, void *user, ks_error *e)

@@ -36,7 +36,7 @@ static int start(void **state)
     ks_error_clear(&err);
     ks_samples_init(&samples, metrics, METRICS);
     KT_OK(ks_samples_start(&samples, 2, &err));
-    KT_OK(ks_samples_annotations(&samples, 1, &err));
+    KT_OK(ks_samples_enter(&samples, 0, &err));
     ks_samples_presence(&samples, 0, 0)->visits = 1;
     return 0;
 }
@@ -131,7 +131,7 @@ static void a_run_that_failed_takes_its_metrics_with_it(void **state)
     assert_string_equal(why, "boom");
     KT_F64(value(PEAK), 1);
     /* an annotation that only a later run enters: the failed run says why it has no value */
-    KT_OK(ks_samples_annotations(&samples, 2, &err));
+    KT_OK(ks_samples_enter(&samples, 1, &err));
     double out = 0;
     assert_false(ks_samples_value(&samples, 1, 0, ADD, &out, &why));
     assert_string_equal(why, "boom");
@@ -143,14 +143,17 @@ static void annotations_may_come_later(void **state)
 {
     (void)state;
     add(ADD, 5, 0);
-    KT_OK(ks_samples_annotations(&samples, 40, &err));
-    KT_F64(value(ADD), 5);
-    for (uint32_t a = 1; a < 40; a++) {
+    for (uint32_t a = 39; a > 0; a--) {
+        KT_OK(ks_samples_enter(&samples, a, &err));
+        KT_OK(ks_samples_enter(&samples, a, &err));
         assert_int_equal(ks_samples_presence(&samples, a, 1)->visits, 0);
         assert_int_equal(ks_samples_cell(&samples, a, 1, GRID)->count, 0);
     }
+    assert_int_equal(samples.entered_count, 40);
+    KT_F64(value(ADD), 5);
     KT_OK(ks_samples_start(&samples, 3, &err)); /* the next config knows nothing of it */
-    KT_OK(ks_samples_annotations(&samples, 1, &err));
+    KT_OK(ks_samples_enter(&samples, 0, &err));
+    assert_int_equal(samples.entered_count, 1);
     assert_int_equal(ks_samples_cell(&samples, 0, 0, ADD)->count, 0);
 }
 
@@ -254,13 +257,14 @@ static void launch(uint32_t run, uint32_t pass, const char *kernels)
 static void passes_that_agree_are_accepted(void **state)
 {
     (void)state;
-    KT_OK(ks_ledger_compare(&ledger, none_failed, &err)); /* nothing at all */
+    ks_ledger_start(&ledger, 1);
+    KT_OK(ks_ledger_compare(&ledger, 1, none_failed, &err)); /* nothing at all */
     for (uint32_t pass = 1; pass < 4; pass++) { /* pass 0 saw none: it is another collector's */
         launch(0, pass, "ab");
         launch(1, pass, "abc"); /* runs may differ from each other */
     }
-    KT_OK(ks_ledger_compare(&ledger, none_failed, &err));
-    assert_int_equal(ks_ledger_first_pass(&ledger), 1);
+    KT_OK(ks_ledger_compare(&ledger, 2, none_failed, &err));
+    KT_OK(ks_ledger_compare(&ledger, 3, none_failed, &err));
 }
 
 static void the_first_difference_is_named(void **state)
@@ -270,7 +274,7 @@ static void the_first_difference_is_named(void **state)
     launch(1, 0, "abc");
     launch(0, 1, "ab");
     launch(1, 1, "axc");
-    KT_FAILS(ks_ledger_compare(&ledger, none_failed, &err), KS_ESTATE,
+    KT_FAILS(ks_ledger_compare(&ledger, 1, none_failed, &err), KS_ESTATE,
              "launch 2 of run 2 is b grid (1, 2, 3), block (4, 5, 6), stream 0x7 in pass 1, but x");
 }
 
@@ -281,14 +285,19 @@ static void more_and_fewer_launches_are_differences(void **state)
     launch(1, 0, "a");
     launch(0, 1, "abc");
     launch(1, 1, "a");
-    KT_FAILS(ks_ledger_compare(&ledger, none_failed, &err), KS_ESTATE,
+    KT_FAILS(ks_ledger_compare(&ledger, 1, none_failed, &err), KS_ESTATE,
              "launch 3 of run 1 is nothing more in pass 1, but c");
-    ks_ledger_start(&ledger);
+    ks_ledger_start(&ledger, 0);
     launch(0, 0, "ab");
     launch(0, 1, ""); /* a pass without any */
-    KT_FAILS(ks_ledger_compare(&ledger, none_failed, &err), KS_ESTATE,
+    KT_FAILS(ks_ledger_compare(&ledger, 1, none_failed, &err), KS_ESTATE,
              "launch 1 of run 1 is a grid (1, 2, 3), block (4, 5, 6), stream 0x7 in pass 1, but "
              "nothing more in pass 2");
+    ks_ledger_start(&ledger, 0); /* the first pass may be the one */
+    launch(0, 0, "");
+    launch(0, 1, "a");
+    KT_FAILS(ks_ledger_compare(&ledger, 1, none_failed, &err), KS_ESTATE,
+             "launch 1 of run 1 is nothing more in pass 1, but a");
 }
 
 static void runs_that_failed_are_not_compared(void **state)
@@ -301,8 +310,8 @@ static void runs_that_failed_are_not_compared(void **state)
     launch(0, 1, "ab");
     launch(1, 1, "axxxx");
     launch(2, 1, "c");
-    KT_OK(ks_ledger_compare(&ledger, failed, &err));
-    KT_FAILS(ks_ledger_compare(&ledger, none_failed, &err), KS_ESTATE, "run 2");
+    KT_OK(ks_ledger_compare(&ledger, 1, failed, &err));
+    KT_FAILS(ks_ledger_compare(&ledger, 1, none_failed, &err), KS_ESTATE, "run 2");
 }
 
 int main(void)
