@@ -64,7 +64,7 @@ def pandas_statistics(frame):
     table["relative"] = 100 * table["std"] / table["mean"].abs()
     table["stable"] = table["relative"] < 2
     scale = table["mad"].reindex(pd.MultiIndex.from_arrays(keys)).to_numpy() / 0.6745
-    outlier = deviation.to_numpy() / scale > 3.5
+    outlier = deviation.to_numpy() / scale > 6.91  # ks_outlier_z(10)
     table["outliers"] = pd.Series(outlier).groupby([k.to_numpy() for k in keys], sort=False).sum()
     table["geomean"] = np.exp(np.log(table["mean"]).groupby("metric").transform("mean"))
     return table

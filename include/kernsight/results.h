@@ -71,7 +71,8 @@ KS_API ks_status ks_results_csv(const ks_results *results, FILE *to, ks_error *e
 
 /**
  * As ks_results_csv(), to a file, whole or not at all. Results that are not complete go to a file
- * of that name with `.partial` at its end, and a complete file of that name stays as it is.
+ * of that name with `.partial` at its end, and a complete file of that name stays as it is;
+ * complete ones remove it.
  */
 KS_API ks_status ks_results_write_csv(const ks_results *results, const char *path, ks_error *err);
 

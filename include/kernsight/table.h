@@ -95,7 +95,8 @@ KS_API ks_status ks_table_csv(const ks_table *table, FILE *to, ks_error *err);
  * As ks_table_csv(), to a file: written beside it under another name and then renamed, so that the
  * file of that name is always whole.
  *
- * @param[in] path  a regular file, new or to be replaced; devices and pipes are written in place
+ * @param[in] path  a regular file, new or to be replaced; links are followed; devices, pipes,
+ *                  /dev/stdout and the like are written in place
  */
 KS_API ks_status ks_table_write_csv(const ks_table *table, const char *path, ks_error *err);
 

@@ -1,5 +1,5 @@
 /* Results out: to the terminal, as CSV, as JSON. */
-#include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -49,19 +49,23 @@ static ks_status write_file(const ks_results *results, const char *path,
     if (path == NULL) {
         return ks_check_output(path, err);
     }
-    ks_buf name;
-    ks_buf_init(&name, 1u << 16);
-    ks_buf_add(&name, path);
-    ks_buf_add(&name, ks_results_complete(results) ? "" : ".partial");
-    ks_status status = ks_buf_status(&name, err);
+    bool complete = ks_results_complete(results);
+    bool in_place = ks_file_in_place(path);
+    ks_buf partial;
+    ks_buf_init(&partial, 1u << 16);
+    ks_buf_addf(&partial, "%s.partial", path);
+    ks_status status = ks_buf_status(&partial, err);
     ks_file file;
     if (status == KS_OK) {
-        status = ks_file_open(&file, ks_buf_text(&name), err);
+        status = ks_file_open(&file, complete || in_place ? path : ks_buf_text(&partial), err);
     }
     if (status == KS_OK) {
         status = ks_file_close(&file, write(results, file.stream, err), err);
     }
-    ks_buf_fini(&name);
+    if (status == KS_OK && complete && !in_place) {
+        unlink(ks_buf_text(&partial)); /* of an earlier run: it is overtaken */
+    }
+    ks_buf_fini(&partial);
     return status;
 }
 

@@ -49,9 +49,13 @@ static void tidy(char *text, size_t size, size_t full_length)
         memcpy(text + length, "...", sizeof "...");
     }
     ks_utf8_clean(text);
-    for (char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20u || *c == 0x7F) {
+    for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++) {
+        bool c1 = c[0] == 0xC2u && c[1] >= 0x80u && c[1] < 0xA0u; /* U+0080 to U+009F */
+        if (*c < 0x20u || *c == 0x7Fu || c1) {
             *c = ' ';
+        }
+        if (c1) {
+            *++c = ' ';
         }
     }
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/num.h"
+#include "base/str.h"
 #include "kernsight/table.h"
 
 static ks_status fail_path(ks_error *err, const char *path, int number)
@@ -30,23 +33,91 @@ static char *folder_of(const char *path)
     return ks_buf_take(&folder);
 }
 
-ks_status ks_check_output(const char *path, ks_error *err)
+/* Where an output goes. */
+typedef struct target {
+    char path[PATH_MAX]; /* with links followed, whether they lead to a file or not yet */
+    int descriptor;      /* /dev/stdout and the like: the open file itself; else -1 */
+    bool in_place;       /* nothing that could be replaced: a descriptor, a device, a pipe */
+} target;
+
+/* Number of the descriptor that /proc/self/fd/N names, by whatever path; -1 if it is none. */
+static int descriptor_of(const char *folder, const char *name)
 {
+    char real[PATH_MAX];
+    char ours[64];
+    snprintf(ours, sizeof ours, "/proc/%ld/fd", (long)getpid());
+    int64_t number = -1;
+    if (!ks_num_read_i64(name, strlen(name), &number) || number < 0 || number > INT_MAX ||
+        realpath(folder, real) == NULL || strcmp(real, ours) != 0) {
+        return -1;
+    }
+    return (int)number;
+}
+
+/* One step along a link: @return whether `to->path` is a link, and now what that names. */
+static bool follow(target *to, const char *folder)
+{
+    char link[PATH_MAX];
+    char next[PATH_MAX];
+    ssize_t length = readlink(to->path, link, sizeof link - 1);
+    if (length < 0) {
+        return false;
+    }
+    link[length] = '\0';
+    bool absolute = link[0] == '/';
+    int written = snprintf(next, sizeof next, "%s%s", absolute ? "" : folder, link);
+    if (written < 0 || (size_t)written >= sizeof next) {
+        return false;
+    }
+    memcpy(to->path, next, (size_t)written + 1);
+    return true;
+}
+
+static ks_status resolve(const char *path, target *out, ks_error *err)
+{
+    enum {
+        LINKS_MAX = 40
+    };
+    *out = (target){.descriptor = -1};
     if (path == NULL || path[0] == '\0') {
         return ks_fail(err, KS_EINVAL, "file", 0, "cannot write a file without a name");
     }
+    if (strlen(path) >= sizeof out->path) {
+        return fail_path(err, path, ENAMETOOLONG);
+    }
+    memcpy(out->path, path, strlen(path) + 1);
+    bool more = true;
+    for (int links = 0; more && links < LINKS_MAX; links++) {
+        char *folder = folder_of(out->path);
+        if (folder == NULL) {
+            return ks_enomem(err);
+        }
+        out->descriptor = descriptor_of(folder, ks_basename(out->path));
+        more = out->descriptor < 0 && follow(out, folder);
+        ks_free(folder);
+    }
+    if (more) {
+        return fail_path(err, path, ELOOP);
+    }
     struct stat st;
-    if (stat(path, &st) == 0) {
-        if (S_ISDIR(st.st_mode)) {
-            return fail_path(err, path, EISDIR);
-        }
-        if (!S_ISREG(st.st_mode)) {
-            return access(path, W_OK) == 0 ? KS_OK : fail_path(err, path, errno);
-        }
-    } else if (errno != ENOENT) {
+    out->in_place = out->descriptor >= 0 || (stat(out->path, &st) == 0 && !S_ISREG(st.st_mode));
+    return KS_OK;
+}
+
+/* Whether a descriptor can be written. */
+static ks_status check_descriptor(const char *path, int descriptor, ks_error *err)
+{
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0) {
         return fail_path(err, path, errno);
     }
-    char *folder = folder_of(path);
+    return (flags & O_ACCMODE) == O_RDONLY ? fail_path(err, path, EBADF) : KS_OK;
+}
+
+static ks_status check_folder(const char *path, const target *to, ks_error *err)
+{
+    struct stat st;
+    char *folder = folder_of(to->path);
     if (folder == NULL) {
         return ks_enomem(err);
     }
@@ -62,11 +133,36 @@ ks_status ks_check_output(const char *path, ks_error *err)
     return status;
 }
 
-/* Follow a link, so that the file that it names is replaced and not the link itself. */
-static char *resolve(const char *path)
+static ks_status check_target(const char *path, const target *to, ks_error *err)
 {
-    char real[PATH_MAX];
-    return ks_strdup(realpath(path, real) != NULL ? real : path);
+    if (to->descriptor >= 0) {
+        return check_descriptor(path, to->descriptor, err);
+    }
+    struct stat st;
+    if (stat(to->path, &st) == 0) {
+        if (S_ISDIR(st.st_mode)) {
+            return fail_path(err, path, EISDIR);
+        }
+        if (to->in_place) {
+            return access(to->path, W_OK) == 0 ? KS_OK : fail_path(err, path, errno);
+        }
+    } else if (errno != ENOENT) {
+        return fail_path(err, path, errno);
+    }
+    return check_folder(path, to, err);
+}
+
+ks_status ks_check_output(const char *path, ks_error *err)
+{
+    target to;
+    KS_TRY(resolve(path, &to, err));
+    return check_target(path, &to, err);
+}
+
+bool ks_file_in_place(const char *path)
+{
+    target to;
+    return resolve(path, &to, NULL) == KS_OK && to.in_place;
 }
 
 /* A new file beside the target, with the mode that umask gives; mkstemp would make it private. */
@@ -92,25 +188,34 @@ static int open_temporary(ks_file *file)
     return -1;
 }
 
+static int open_target(ks_file *file, const target *to)
+{
+    if (to->descriptor >= 0) {
+        return fcntl(to->descriptor, F_DUPFD_CLOEXEC, 0);
+    }
+    if (to->in_place) {
+        return open(to->path, O_WRONLY | O_CLOEXEC);
+    }
+    struct stat st;
+    bool exists = stat(to->path, &st) == 0;
+    int fd = open_temporary(file);
+    if (fd >= 0 && exists) {
+        (void)fchmod(fd, st.st_mode & 07777u);
+    }
+    return fd;
+}
+
 ks_status ks_file_open(ks_file *file, const char *path, ks_error *err)
 {
+    target to;
     memset(file, 0, sizeof *file);
-    KS_TRY(ks_check_output(path, err));
-    file->path = resolve(path);
+    KS_TRY(resolve(path, &to, err));
+    KS_TRY(check_target(path, &to, err));
+    file->path = ks_strdup(to.path);
     if (file->path == NULL) {
         return ks_enomem(err);
     }
-    struct stat st;
-    bool exists = stat(file->path, &st) == 0;
-    int fd = -1;
-    if (exists && !S_ISREG(st.st_mode)) {
-        fd = open(file->path, O_WRONLY | O_CLOEXEC);
-    } else {
-        fd = open_temporary(file);
-        if (fd >= 0 && exists) {
-            (void)fchmod(fd, st.st_mode & 07777u);
-        }
-    }
+    int fd = open_target(file, &to);
     file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (file->stream == NULL) {
         ks_status status = errno == ENOMEM ? ks_enomem(err) : fail_path(err, path, errno);

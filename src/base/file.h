@@ -8,14 +8,18 @@
 #include "kernsight/status.h"
 
 /**
- * A file being written: beside its target under a temporary name, renamed at the end. Targets that
- * are no regular file (a device, a pipe) are written in place.
+ * A file being written: beside its target under a temporary name, renamed at the end. Links are
+ * followed. What is no regular file (a device, a pipe, /dev/stdout and the like) is written in
+ * place.
  */
 typedef struct ks_file {
     FILE *stream; /**< write here */
     char *path;
     char *temporary; /**< NULL when written in place */
 } ks_file;
+
+/** Whether there is nothing at that path that could be replaced as a whole. */
+bool ks_file_in_place(const char *path);
 
 ks_status ks_file_open(ks_file *file, const char *path, ks_error *err);
 

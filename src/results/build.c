@@ -1,14 +1,13 @@
 /* The table of results: its columns, and what stands in them. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "plan/call.h"
 #include "results/infos.h"
+#include "results/params.h"
+#include "results/remarks.h"
 #include "results/rows.h"
 
 /* The fixed columns, in nsight-python's order; those of parameters come after Metric, those of info
@@ -84,92 +83,6 @@ typedef struct builder {
     ks_error *err;
 } builder;
 
-/* ---- parameters -------------------------------------------------------------------------------
- */
-
-/* The type of a parameter's column: that of all its values, KS_F64 for numbers of both kinds where
- * nothing is lost, else KS_TEXT. */
-static ks_type param_type(const ks_results *r, size_t param)
-{
-    ks_type type = KS_MISSING;
-    bool exact = true;
-    for (size_t config = 0; config < r->planned; config++) {
-        const ks_value *v = ks_plan_value(r->plan, config, param);
-        if (v->type == KS_MISSING) {
-            continue;
-        }
-        if (v->type == KS_OPAQUE || v->type == KS_TEXT ||
-            (v->type == KS_F64 && !isfinite(v->as.f64))) {
-            return KS_TEXT;
-        }
-        exact = exact && (v->type != KS_I64 || llabs(v->as.i64) <= INT64_C(1) << 53);
-        bool same = type == KS_MISSING || type == v->type;
-        bool numbers = v->type != KS_BOOL && type != KS_BOOL;
-        if (!same && !numbers) {
-            return KS_TEXT; /* True is not 1 */
-        }
-        type = same ? v->type : KS_F64;
-    }
-    if (type == KS_MISSING) {
-        return KS_TEXT;
-    }
-    return type == KS_F64 && !exact ? KS_TEXT : type;
-}
-
-static ks_status add_params(const ks_results *r, ks_table *table, ks_error *err)
-{
-    for (size_t p = 0; p < r->plan->param_count; p++) {
-        KS_TRY(ks_table_add_column(table, r->plan->params[p].name, param_type(r, p),
-                                   KS_ROLE_PARAMETER, NULL, err));
-    }
-    return KS_OK;
-}
-
-static ks_status set_param(ks_table *table, size_t row, size_t column, const ks_value *value,
-                           ks_error *err)
-{
-    if (value->type == KS_MISSING) {
-        return KS_OK;
-    }
-    switch (ks_table_type(table, column)) {
-    case KS_BOOL:
-        ks_table_set_bool(table, row, column, value->as.boolean);
-        return KS_OK;
-    case KS_I64:
-        ks_table_set_i64(table, row, column, value->as.i64);
-        return KS_OK;
-    case KS_F64:
-        ks_table_set_f64(table, row, column,
-                         value->type == KS_I64 ? (double)value->as.i64 : value->as.f64);
-        return KS_OK;
-    default:
-        break;
-    }
-    ks_buf text;
-    ks_buf_init(&text, (size_t)1 << 30);
-    ks_value_text(value, &text);
-    ks_status status = ks_buf_status(&text, err);
-    if (status == KS_OK) {
-        status = ks_table_set_text(table, row, column, ks_buf_text(&text), err);
-    }
-    ks_buf_fini(&text);
-    return status;
-}
-
-ks_status ks_results_build_configs(ks_results *results, ks_error *err)
-{
-    KS_TRY(ks_table_new(&results->configs, err));
-    KS_TRY(add_params(results, results->configs, err));
-    KS_TRY(ks_table_add_rows(results->configs, results->planned, err));
-    for (size_t config = 0; config < results->planned; config++) {
-        for (size_t p = 0; p < results->plan->param_count; p++) {
-            KS_TRY(set_param(results->configs, config, p, ks_plan_value(results->plan, config, p),
-                             err));
-        }
-    }
-    return KS_OK;
-}
-
 /* ---- columns ----------------------------------------------------------------------------------
  */
 
@@ -217,7 +130,7 @@ static ks_status add_columns(builder *b)
         }
         if (c == METRIC) {
             b->first_param = ks_table_columns(b->table);
-            KS_TRY(add_params(b->r, b->table, b->err));
+            KS_TRY(ks_params_add_columns(b->r, b->table, b->err));
         }
         if (c == UNIT) {
             KS_TRY(ks_info_columns_init(&b->infos, b->r, b->table, b->err));
@@ -281,15 +194,6 @@ static void set_extreme(builder *b, size_t row, enum column column, double value
     }
 }
 
-static ks_status set_params(builder *b, size_t row, uint32_t config)
-{
-    for (size_t p = 0; p < b->r->plan->param_count; p++) {
-        KS_TRY(set_param(b->table, row, b->first_param + p, ks_plan_value(b->r->plan, config, p),
-                         b->err));
-    }
-    return KS_OK;
-}
-
 static void set_statistics(builder *b, size_t row, const ks_row *from)
 {
     const ks_summary *s = &from->summary;
@@ -314,108 +218,15 @@ static void set_statistics(builder *b, size_t row, const ks_row *from)
     }
 }
 
-/* "2 of 5 runs failed: why", "no value in 2 of 5 runs: why" where it was not the run that failed,
- * or why alone for a single run. */
-static void say_failed(const builder *b, const ks_row *from, ks_buf *to)
-{
-    const char *why = ks_pool_text(&b->r->pool, from->failure);
-    bool runs_failed = from->region == NULL || from->failed <= from->region->failed;
-    if (from->runs > 1) {
-        char count[48];
-        snprintf(count, sizeof count, "%u of %u", from->failed, from->runs);
-        if (from->failed == from->runs) {
-            snprintf(count, sizeof count, runs_failed ? "all %u" : "%u", from->runs);
-        }
-        ks_buf_addf(to, runs_failed ? "%s runs failed: " : "no value in %s runs: ", count);
-    }
-    ks_buf_add(to, why != NULL ? why : "unknown reason");
-}
-
-static ks_status set_failure(builder *b, size_t row, const ks_row *from)
+static ks_status set_remark(builder *b, size_t row, enum column column, const ks_row *from,
+                            void (*say)(const ks_results *r, const ks_row *row, ks_buf *to))
 {
     ks_buf text;
     ks_buf_init(&text, 1u << 20);
-    if (from->first_value == KS_NO_VALUES && from->region != NULL) {
-        ks_buf_addf(&text, "no value in %u runs: %s", from->runs, KS_NO_SUCH_VALUE);
-    } else if (from->failed > 0) {
-        say_failed(b, from, &text);
-    }
-    if (from->no_baseline && from->failed < from->runs) {
-        ks_buf_addf(&text, "%sno baseline: the mean of '%s' %s", text.length > 0 ? "; " : "",
-                    b->r->plan->normalize, from->baseline_zero ? "is 0 here" : "is missing here");
-    }
+    say(b->r, from, &text);
     ks_status status = ks_buf_status(&text, b->err);
     if (status == KS_OK && text.length > 0) {
-        status = set_text(b, row, FAILURE, ks_buf_text(&text));
-    }
-    ks_buf_fini(&text);
-    return status;
-}
-
-static void add_warning(ks_buf *to, const char *fmt, ...) KS_PRINTF(2, 3);
-
-static void add_warning(ks_buf *to, const char *fmt, ...)
-{
-    char text[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    ks_buf_addf(to, "%s%s", to->length > 0 ? "; " : "", text);
-}
-
-/* From this share of a value on it is told what annotations inside a region cost. */
-#define KS_SHARE_INSIDE 0.05
-
-static void warn_metric(const builder *b, const ks_row *from, ks_buf *to)
-{
-    const ks_metric *metric = &b->r->metrics[from->metric];
-    /* a row that was normalised kept no mean in the metric's own unit: undo the division */
-    double mean = from->summary.mean * (from->normalized ? from->baseline : 1.0);
-    if (mean < metric->floor) {
-        add_warning(to, "%s", metric->doubt);
-    }
-    if (mean < metric->visit_floor * from->region->visits) {
-        add_warning(to, "%s", metric->visit_doubt);
-    }
-    double inside = from->region->inside * b->r->visit_ns;
-    if (metric->costs_inside && inside > KS_SHARE_INSIDE * mean) {
-        add_warning(to, "about %.0f %% of it is what its %u annotations inside cost",
-                    fmin(100.0, 100.0 * inside / mean), from->region->inside);
-    }
-    if (from->metric < 64 && (from->region->shares_added >> from->metric & 1) != 0) {
-        add_warning(to, "%s is in %s, and the plan's function added several of them up",
-                    metric->name, metric->unit != NULL ? metric->unit : "no unit");
-    }
-}
-
-static ks_status set_warnings(builder *b, size_t row, const ks_row *from)
-{
-    const ks_region *region = from->region;
-    if (region == NULL) {
-        return KS_OK;
-    }
-    ks_buf text;
-    ks_buf_init(&text, 1u << 16);
-    uint32_t could = region->runs - from->record->failed_runs;
-    if (region->entered < could) {
-        add_warning(&text, "entered in %u of %u runs", region->entered, could);
-    }
-    if (region->visits_differ) {
-        add_warning(&text, "not entered equally often in each run");
-    }
-    if (region->launches_differ) {
-        add_warning(&text, "not the same number of launches in each run");
-    }
-    if (from->derived && b->r->derived[from->metric].unit_changed) {
-        add_warning(&text, "its callback gave different units; the first one is shown");
-    }
-    if (!from->derived && from->summary.n > 0) {
-        warn_metric(b, from, &text);
-    }
-    ks_status status = ks_buf_status(&text, b->err);
-    if (status == KS_OK && text.length > 0) {
-        status = set_text(b, row, WARNINGS, ks_buf_text(&text));
+        status = set_text(b, row, column, ks_buf_text(&text));
     }
     ks_buf_fini(&text);
     return status;
@@ -463,14 +274,14 @@ static ks_status fill_row(builder *b, size_t row, const ks_row *from)
     if (from->annotation != KS_NO_ANNOTATION) {
         set_id(b, row, ANNOTATION, b->paths[from->annotation]);
     }
-    KS_TRY(set_params(b, row, from->record->config));
+    KS_TRY(ks_params_fill(b->r, from->record->config, b->table, row, b->first_param, b->err));
     KS_TRY(set_metric(b, row, from));
     set_id(b, row, HOST, b->host);
     set_id(b, row, DEVICE, b->device);
     KS_TRY(set_region(b, row, from));
     set_statistics(b, row, from);
-    KS_TRY(set_failure(b, row, from));
-    KS_TRY(set_warnings(b, row, from));
+    KS_TRY(set_remark(b, row, FAILURE, from, ks_say_failure));
+    KS_TRY(set_remark(b, row, WARNINGS, from, ks_say_warnings));
     return ks_info_columns_fill(&b->infos, row, from, b->err);
 }
 

@@ -148,7 +148,7 @@ static void median_and_mad(const double *values, size_t n, double *scratch, ks_s
     out->mad = median_of(scratch, n);
 }
 
-static uint32_t count_outliers(const double *values, size_t n, double median, double mad)
+static uint32_t count_outliers(const double *values, size_t n, double median, double mad, double z)
 {
     /* 0.6745 and 1.2533 scale the two measures to the deviation of a normal distribution */
     double scale = mad / 0.6745;
@@ -160,24 +160,36 @@ static uint32_t count_outliers(const double *values, size_t n, double median, do
         scale = 1.253314 * sum / (double)n;
     }
     uint32_t outliers = 0;
-    double limit = scale > 0.0 ? KS_OUTLIER_Z * scale : INFINITY;
+    double limit = scale > 0.0 ? z * scale : INFINITY;
     for (size_t i = 0; i < n; i++) {
         outliers += fabs(values[i] - median) > limit;
     }
     return outliers;
 }
 
-/* Half the width of the interval of a mean, in standard deviations: t / sqrt(n). */
-static double half_width(ks_quantiles *quantiles, size_t n)
+double ks_outlier_z(size_t n)
+{
+    /* 99 % quantiles of the largest score of n normal samples; from 12 on a formula fits them */
+    static const double few[] = {[3] = 111.7, [4] = 15.87, [5] = 18.49, [6] = 10.09, [7] = 10.73,
+                                 [8] = 7.91,  [9] = 8.26,  [10] = 6.91, [11] = 7.08};
+    if (n < sizeof few / sizeof few[0]) {
+        return n < 3 ? INFINITY : few[n];
+    }
+    double count = (double)n;
+    return ks_normal_quantile(1.0 - 0.005 / count) * (1.0 + 10.5 / count);
+}
+
+static const ks_quantile *quantile_of(ks_quantiles *quantiles, size_t n)
 {
     bool small = n < sizeof quantiles->by_n / sizeof quantiles->by_n[0];
-    double *kept = small ? &quantiles->by_n[n] : &quantiles->last;
-    if (small ? *kept == 0.0 : quantiles->last_n != n) {
+    ks_quantile *kept = small ? &quantiles->by_n[n] : &quantiles->last;
+    if (small ? kept->half_width == 0.0 : quantiles->last_n != n) {
         const double p = 1.0 - (1.0 - KS_CONFIDENCE) / 2.0;
-        *kept = ks_student_quantile(p, (double)n - 1.0) / sqrt((double)n);
+        kept->half_width = ks_student_quantile(p, (double)n - 1.0) / sqrt((double)n);
+        kept->outlier_z = ks_outlier_z(n);
         quantiles->last_n = small ? quantiles->last_n : n;
     }
-    return *kept;
+    return kept;
 }
 
 bool ks_is_whole(double value)
@@ -233,8 +245,9 @@ void ks_summarize(const double *values, size_t n, double *scratch, ks_quantiles 
         out->mad = NAN;
         return;
     }
-    out->outliers = n >= 3 ? count_outliers(values, n, out->median, out->mad) : 0;
-    double half = half_width(quantiles, n) * out->stddev;
+    const ks_quantile *q = quantile_of(quantiles, n);
+    out->outliers = n >= 3 ? count_outliers(values, n, out->median, out->mad, q->outlier_z) : 0;
+    double half = q->half_width * out->stddev;
     out->ci_low = out->mean - half;
     out->ci_high = out->mean + half;
     if (out->mean != 0.0) {

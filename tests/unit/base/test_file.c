@@ -112,6 +112,51 @@ static void what_cannot_be_written_is_told_beforehand(void **state)
     }
 }
 
+/* stdout as a file that has something in it already, and goes on after us. */
+static void an_open_descriptor_is_written_where_it_stands(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"/dev/fd/%d", "/proc/self/fd/%d"};
+    for (size_t i = 0; i < 2; i++) {
+        char name[64];
+        FILE *open_file = fopen(path, "w");
+        assert_non_null(open_file);
+        fputs("before ", open_file);
+        fflush(open_file);
+        snprintf(name, sizeof name, names[i], fileno(open_file));
+        assert_true(ks_file_in_place(name));
+        KT_OK(write_text(name, "written", KS_OK));
+        fputs(" after", open_file);
+        fclose(open_file);
+        char *text = kt_read(path);
+        assert_string_equal(text, "before written after");
+        free(text);
+    }
+    assert_false(ks_file_in_place(path));
+    KT_FAILS(ks_check_output("/dev/fd/987", &err), KS_EIO, "Bad file descriptor");
+}
+
+static void a_link_to_nothing_is_followed(void **state)
+{
+    (void)state;
+    char link[600];
+    snprintf(link, sizeof link, "%s-link", path);
+    unlink(link);
+    assert_int_equal(symlink("file", link), 0); /* relative: beside the link */
+    KT_OK(write_text(link, "through", KS_OK));
+    struct stat st;
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    char *text = kt_read(path);
+    assert_string_equal(text, "through");
+    free(text);
+    unlink(link);
+    assert_int_equal(symlink(link, link), 0);
+    assert_int_equal(write_text(link, "never", KS_OK), KS_EIO);
+    ks_error_clear(&err);
+    unlink(link);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup(test, start)
@@ -119,6 +164,8 @@ int main(void)
         T(a_file_appears_whole),
         T(a_failure_leaves_the_old_file_and_nothing_else),
         T(a_replaced_file_keeps_its_mode_and_a_link_its_target),
+        T(an_open_descriptor_is_written_where_it_stands),
+        T(a_link_to_nothing_is_followed),
         T(a_full_device_is_told),
         T(what_cannot_be_written_is_told_beforehand),
     };

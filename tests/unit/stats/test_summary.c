@@ -107,6 +107,35 @@ static void an_outlier_is_flagged_and_stays(void **state) /* C24 */
     assert_int_equal(summary_of((double[]){1, 100}, 2).outliers, 0);
 }
 
+/* A number in (0, 1): the same sequence on every machine. */
+static double uniform(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return ((double)(*state >> 11) + 0.5) * 0x1p-53;
+}
+
+static void one_row_of_normal_samples_in_a_hundred_has_an_outlier(void **state)
+{
+    (void)state;
+    enum {
+        ROWS = 20000
+    };
+    static const size_t counts[] = {3, 5, 8, 10, 20, 50};
+    uint64_t seed = 1;
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        int flagged = 0;
+        for (int row = 0; row < ROWS; row++) {
+            double values[50];
+            for (size_t i = 0; i < counts[c]; i++) { /* Box and Muller */
+                values[i] = 100.0 + sqrt(-2.0 * log(uniform(&seed))) *
+                                        cos(6.283185307179586 * uniform(&seed));
+            }
+            flagged += summary_of(values, counts[c]).outliers > 0;
+        }
+        assert_in_range(flagged, ROWS * 7 / 1000, ROWS * 13 / 1000);
+    }
+}
+
 static void large_offsets_do_not_cancel(void **state)
 {
     (void)state;
@@ -214,6 +243,7 @@ int main(void)
         cmocka_unit_test(no_sample_has_nothing),
         cmocka_unit_test(two_samples_use_the_sample_deviation),
         cmocka_unit_test(an_outlier_is_flagged_and_stays),
+        cmocka_unit_test(one_row_of_normal_samples_in_a_hundred_has_an_outlier),
         cmocka_unit_test(large_offsets_do_not_cancel),
         cmocka_unit_test(medians_of_any_order_are_those_of_sorting),
         cmocka_unit_test(geometric_means_leave_missing_values_out),
