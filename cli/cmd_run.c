@@ -1,16 +1,12 @@
 /* kernsight run [OPTION...] -- PROGRAM [ARG...] */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "progress.h"
 #include "run_options.h"
-
-enum {
-    DEFAULT_RUNS = 10
-};
 
 /* What the signal handler needs. */
 static ks_plan *volatile active_plan;
@@ -39,43 +35,6 @@ static void ignore_signals(void)
 /* ---- options to plan and program --------------------------------------------------------------
  */
 
-/* A whole number of an option; `given` NULL leaves `*out` alone. */
-static ks_status read_number(const char *option, const char *given, uint64_t least, uint64_t most,
-                             uint64_t *out, ks_error *err)
-{
-    if (given == NULL) {
-        return KS_OK;
-    }
-    errno = 0;
-    char *end = NULL;
-    unsigned long long number = strtoull(given, &end, 10);
-    if (given[0] < '0' || given[0] > '9' || *end != '\0' || errno != 0 || number < least ||
-        number > most) {
-        return ks_fail(err, KS_EINVAL, "cli", 0,
-                       "--%s takes a whole number from %llu to %llu, not '%s'", option,
-                       (unsigned long long)least, (unsigned long long)most, given);
-    }
-    *out = number;
-    return KS_OK;
-}
-
-/* Decimal seconds, with a point in every locale (only LC_CTYPE is ever set here). */
-static ks_status read_timeout(const char *given, double *out, ks_error *err)
-{
-    if (given == NULL) {
-        return KS_OK;
-    }
-    char *end = NULL;
-    double seconds = strtod(given, &end);
-    bool digit = given[0] == '.' || (given[0] >= '0' && given[0] <= '9');
-    if (!digit || *end != '\0' || !(seconds > 0.0 && seconds <= 1e9)) {
-        return ks_fail(err, KS_EINVAL, "cli", 0,
-                       "--timeout takes seconds above 0, such as 0.5, not '%s'", given);
-    }
-    *out = seconds;
-    return KS_OK;
-}
-
 /* `-m a,b`: the names between the commas. */
 static void add_metrics(ks_plan *plan, const char *names, ks_error *err)
 {
@@ -93,16 +52,10 @@ static void add_metrics(ks_plan *plan, const char *names, ks_error *err)
 
 static void set_order(ks_plan *plan, const run_options *o, ks_error *err)
 {
-    uint64_t seed = 0;
-    bool shuffled = o->order != NULL && strcmp(o->order, "shuffled") == 0;
-    if (o->order != NULL && !shuffled && strcmp(o->order, "given") != 0) {
-        ks_fail(err, KS_EINVAL, "cli", 0, "--order is given or shuffled, not '%s'", o->order);
-    }
-    if (o->seed != NULL && !shuffled) {
+    if (o->seed != 0 && o->order != KS_ORDER_SHUFFLED) {
         ks_fail(err, KS_EINVAL, "cli", 0, "--seed has no use without --order shuffled");
     }
-    read_number("seed", o->seed, 1, INT64_MAX, &seed, err);
-    ks_plan_order(plan, shuffled ? KS_ORDER_SHUFFLED : KS_ORDER_GIVEN, seed, err);
+    ks_plan_order(plan, o->order, o->seed, err);
 }
 
 /* Quote an argument the way a shell would read it back. */
@@ -144,12 +97,6 @@ static void note_command(ks_plan *plan, int argc, char **argv, ks_error *err)
 
 static ks_status make_plan(const run_options *o, ks_plan **out, ks_error *err)
 {
-    uint64_t runs = DEFAULT_RUNS;
-    uint64_t warmup = 0;
-    uint64_t max_configs = 0;
-    read_number("runs", o->runs, 1, UINT32_MAX, &runs, err);
-    read_number("warmup", o->warmup, 0, UINT32_MAX, &warmup, err);
-    read_number("max-configs", o->max_configs, 1, UINT32_MAX, &max_configs, err);
     if (ks_plan_new(out, err) != KS_OK) {
         return err->code;
     }
@@ -161,10 +108,10 @@ static ks_status make_plan(const run_options *o, ks_plan **out, ks_error *err)
         add_metrics(plan, o->metrics.texts[i], err);
     }
     ks_plan_zip(plan, o->zip, err);
-    ks_plan_runs(plan, (uint32_t)runs, err);
-    ks_plan_warmup(plan, (uint32_t)warmup, err);
-    if (max_configs > 0) {
-        ks_plan_max_configs(plan, (size_t)max_configs, err);
+    ks_plan_runs(plan, (uint32_t)o->runs, err);
+    ks_plan_warmup(plan, (uint32_t)o->warmup, err);
+    if (o->max_configs > 0) {
+        ks_plan_max_configs(plan, (size_t)o->max_configs, err);
     }
     set_order(plan, o, err);
     return ks_plan_tolerant(plan, o->tolerant, err);
@@ -182,10 +129,9 @@ static ks_status make_program(const run_options *o, ks_program **out, ks_error *
     options.env_count = o->env.count;
     options.prepare = o->prepare;
     options.output = o->output;
-    ks_status status = read_timeout(o->timeout, &options.timeout_s, err);
-    return status != KS_OK ? status
-                           : ks_program_new((const char *const *)o->program.texts, o->program.count,
-                                            &options, out, err);
+    options.timeout_s = o->timeout_s;
+    return ks_program_new((const char *const *)o->program.texts, o->program.count, &options, out,
+                          err);
 }
 
 static bool is_stdout(const char *path)
@@ -198,6 +144,9 @@ static ks_status check_outputs(const run_options *o, ks_error *err)
 {
     if (is_stdout(o->csv) && is_stdout(o->json)) {
         return ks_fail(err, KS_EINVAL, "cli", 0, "only one of --csv and --json can go to stdout");
+    }
+    if (o->csv != NULL && o->json != NULL && strcmp(o->csv, o->json) == 0) {
+        return ks_fail(err, KS_EINVAL, "cli", 0, "--csv and --json are the same file, %s", o->csv);
     }
     ks_status status = KS_OK;
     if (o->csv != NULL && !is_stdout(o->csv)) {
@@ -223,6 +172,20 @@ static int note_failure(ks_status status, ks_error *err)
     return EXIT_RUN_FAILED;
 }
 
+/* Write a file, and say so where its name is another one. */
+static int write_file(const ks_results *results, const char *path,
+                      ks_status (*write)(const ks_results *, const char *, ks_error *))
+{
+    ks_error err = KS_ERROR_INIT;
+    struct stat st;
+    int status = note_failure(write(results, path, &err), &err);
+    bool device = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    if (status == EXIT_OK && !ks_results_complete(results) && !device) {
+        fprintf(stderr, "kernsight: what was measured is in %s.partial\n", path);
+    }
+    return status;
+}
+
 /* Files first: a reader of stdout that goes away must not cost them. What stdout does not take,
  * finish_stdout() tells. */
 static int write_results(const run_options *o, const ks_results *results)
@@ -231,10 +194,10 @@ static int write_results(const run_options *o, const ks_results *results)
     ks_print_options options = stdout_options();
     int status = EXIT_OK;
     if (o->csv != NULL && !is_stdout(o->csv)) {
-        status |= note_failure(ks_results_write_csv(results, o->csv, &err), &err);
+        status |= write_file(results, o->csv, ks_results_write_csv);
     }
     if (o->json != NULL && !is_stdout(o->json)) {
-        status |= note_failure(ks_results_write_json(results, o->json, &err), &err);
+        status |= write_file(results, o->json, ks_results_write_json);
     }
     ks_status printed = KS_OK;
     if (is_stdout(o->csv)) {
@@ -274,7 +237,9 @@ static int measure(const run_options *o, ks_plan *plan, ks_program *program)
     ks_error err = KS_ERROR_INIT;
     ks_results *results = NULL;
     const char *slash = strrchr(o->program.texts[0], '/');
-    progress shown = {.terminal = isatty(STDERR_FILENO) == 1,
+    const char *term = getenv("TERM");
+    bool dumb = term == NULL || strcmp(term, "dumb") == 0;
+    progress shown = {.terminal = isatty(STDERR_FILENO) == 1 && !dumb,
                       .program = slash != NULL ? slash + 1 : o->program.texts[0]};
     if (!o->quiet) {
         ks_plan_progress(plan, show_progress, &shown, &err);
@@ -291,7 +256,7 @@ static int measure(const run_options *o, ks_plan *plan, ks_program *program)
 
 int cmd_run(int argc, char **argv)
 {
-    run_options o = {0};
+    run_options o = RUN_OPTIONS_INIT;
     ks_error err = KS_ERROR_INIT;
     ks_plan *plan = NULL;
     ks_program *program = NULL;

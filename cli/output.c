@@ -14,6 +14,7 @@ int report_error(const ks_error *err)
     switch (err->code) {
     case KS_EINVAL:
     case KS_ENOTFOUND:
+    case KS_EPERM:
     case KS_ELIMIT:
         return EXIT_USAGE;
     case KS_UNAVAILABLE:

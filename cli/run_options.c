@@ -1,13 +1,18 @@
 #include "run_options.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
+/* What an option takes. */
+enum kind {
     TEXT,
     LIST,
-    FLAG
+    FLAG,
+    NUMBER, /* a whole one */
+    SECONDS,
+    ORDER
 };
 
 /* Keys of options without a letter. */
@@ -56,29 +61,46 @@ static const struct argp_option known[] = {
     {0},
 };
 
+#define PLACE(key, kind, member)                           \
+    {                                                      \
+        (key), (kind), offsetof(run_options, member), 0, 0 \
+    }
+#define NUMBER_PLACE(key, member, least, most)                        \
+    {                                                                 \
+        (key), NUMBER, offsetof(run_options, member), (least), (most) \
+    }
+
 static const struct {
     int key;
-    int kind;
+    enum kind kind;
     size_t offset;
+    uint64_t least, most; /* of a number */
 } places[] = {
-    {'p', LIST, offsetof(run_options, params)},
-    {'m', LIST, offsetof(run_options, metrics)},
-    {KEY_ENV, LIST, offsetof(run_options, env)},
-    {KEY_RUNS, TEXT, offsetof(run_options, runs)},
-    {KEY_WARMUP, TEXT, offsetof(run_options, warmup)},
-    {KEY_CSV, TEXT, offsetof(run_options, csv)},
-    {KEY_JSON, TEXT, offsetof(run_options, json)},
-    {KEY_TIMEOUT, TEXT, offsetof(run_options, timeout)},
-    {KEY_PREPARE, TEXT, offsetof(run_options, prepare)},
-    {KEY_CWD, TEXT, offsetof(run_options, cwd)},
-    {KEY_OUTPUT, TEXT, offsetof(run_options, output)},
-    {KEY_MAX_CONFIGS, TEXT, offsetof(run_options, max_configs)},
-    {KEY_ORDER, TEXT, offsetof(run_options, order)},
-    {KEY_SEED, TEXT, offsetof(run_options, seed)},
-    {KEY_FILE, TEXT, offsetof(run_options, file)},
-    {KEY_ZIP, FLAG, offsetof(run_options, zip)},
-    {KEY_TOLERANT, FLAG, offsetof(run_options, tolerant)},
-    {'q', FLAG, offsetof(run_options, quiet)},
+    PLACE('p', LIST, params),
+    PLACE('m', LIST, metrics),
+    PLACE(KEY_ENV, LIST, env),
+    NUMBER_PLACE(KEY_RUNS, runs, 1, UINT32_MAX),
+    NUMBER_PLACE(KEY_WARMUP, warmup, 0, UINT32_MAX),
+    NUMBER_PLACE(KEY_MAX_CONFIGS, max_configs, 1, UINT32_MAX),
+    NUMBER_PLACE(KEY_SEED, seed, 1, INT64_MAX),
+    PLACE(KEY_TIMEOUT, SECONDS, timeout_s),
+    PLACE(KEY_ORDER, ORDER, order),
+    PLACE(KEY_CSV, TEXT, csv),
+    PLACE(KEY_JSON, TEXT, json),
+    PLACE(KEY_PREPARE, TEXT, prepare),
+    PLACE(KEY_CWD, TEXT, cwd),
+    PLACE(KEY_OUTPUT, TEXT, output),
+    PLACE(KEY_FILE, TEXT, file),
+    PLACE(KEY_ZIP, FLAG, zip),
+    PLACE(KEY_TOLERANT, FLAG, tolerant),
+    PLACE('q', FLAG, quiet),
+};
+
+#undef PLACE
+#undef NUMBER_PLACE
+
+enum {
+    PLACES = sizeof places / sizeof places[0]
 };
 
 bool add_text(text_list *list, const char *text)
@@ -107,7 +129,7 @@ static void free_list(text_list *list)
 
 void free_run_options(run_options *options)
 {
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < PLACES; i++) {
         char *at = (char *)options + places[i].offset;
         if (places[i].kind == LIST) {
             free_list((text_list *)(void *)at);
@@ -126,27 +148,10 @@ static bool same_param(const char *a, const char *b)
     return length == strcspn(b, "=") && strncmp(a, b, length) == 0;
 }
 
-/* Put an option's value where it belongs; false if there is no memory. */
-static bool store(run_options *options, size_t place, const char *value)
-{
-    char *at = (char *)options + places[place].offset;
-    if (places[place].kind == FLAG) {
-        *(bool *)(void *)at = true;
-        return true;
-    }
-    if (places[place].kind == LIST) {
-        return add_text((text_list *)(void *)at, value);
-    }
-    char **text = (char **)(void *)at;
-    free(*text);
-    *text = strdup(value);
-    return *text != NULL;
-}
-
 static size_t find_place(int key)
 {
     size_t i = 0;
-    while (i < sizeof places / sizeof places[0] && places[i].key != key) {
+    while (i < PLACES && places[i].key != key) {
         i++;
     }
     return i;
@@ -157,41 +162,131 @@ static ks_status no_memory(ks_error *err)
     return ks_fail(err, KS_ENOMEM, "cli", 0, "out of memory");
 }
 
-static bool is_false(const char *value)
+static ks_status read_flag(const char *name, const char *value, bool *out, ks_error *err)
 {
-    return strcmp(value, "false") == 0 || strcmp(value, "no") == 0 || strcmp(value, "off") == 0;
+    static const char *const words[][2] = {{"false", "true"}, {"no", "yes"}, {"off", "on"}};
+    for (size_t i = 0; value != NULL && i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(value, words[i][0]) == 0 || strcmp(value, words[i][1]) == 0) {
+            *out = strcmp(value, words[i][1]) == 0;
+            return KS_OK;
+        }
+    }
+    *out = true; /* on the command line there is no value */
+    return value == NULL
+               ? KS_OK
+               : ks_fail(err, KS_EINVAL, "cli", 0, "%s is true or false, not '%s'", name, value);
 }
 
-static bool is_true(const char *value)
+static ks_status read_number(const char *name, const char *value, uint64_t least, uint64_t most,
+                             uint64_t *out, ks_error *err)
 {
-    return strcmp(value, "true") == 0 || strcmp(value, "yes") == 0 || strcmp(value, "on") == 0;
+    errno = 0;
+    char *end = NULL;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number < least ||
+        number > most) {
+        return ks_fail(err, KS_EINVAL, "cli", 0,
+                       "%s takes a whole number from %llu to %llu, not '%s'", name,
+                       (unsigned long long)least, (unsigned long long)most, value);
+    }
+    *out = number;
+    return KS_OK;
+}
+
+/* Decimal seconds, with a point in every locale (only LC_CTYPE is ever set here). */
+static ks_status read_seconds(const char *name, const char *value, double *out, ks_error *err)
+{
+    char *end = NULL;
+    double seconds = strtod(value, &end);
+    bool digit = value[0] == '.' || (value[0] >= '0' && value[0] <= '9');
+    if (!digit || *end != '\0' || !(seconds > 0.0 && seconds <= 1e9)) {
+        return ks_fail(err, KS_EINVAL, "cli", 0, "%s takes seconds above 0, such as 0.5, not '%s'",
+                       name, value);
+    }
+    *out = seconds;
+    return KS_OK;
+}
+
+static ks_status read_order(const char *name, const char *value, ks_order *out, ks_error *err)
+{
+    bool shuffled = strcmp(value, "shuffled") == 0;
+    if (!shuffled && strcmp(value, "given") != 0) {
+        return ks_fail(err, KS_EINVAL, "cli", 0, "%s is given or shuffled, not '%s'", name, value);
+    }
+    *out = shuffled ? KS_ORDER_SHUFFLED : KS_ORDER_GIVEN;
+    return KS_OK;
+}
+
+/* Put an option's value where it belongs; `name` is what the user calls it. */
+static ks_status store(run_options *options, size_t place, const char *name, const char *value,
+                       ks_error *err)
+{
+    void *at = (char *)options + places[place].offset;
+    switch (places[place].kind) {
+    case FLAG:
+        return read_flag(name, value, at, err);
+    case NUMBER:
+        return read_number(name, value, places[place].least, places[place].most, at, err);
+    case SECONDS:
+        return read_seconds(name, value, at, err);
+    case ORDER:
+        return read_order(name, value, at, err);
+    case LIST:
+        return add_text(at, value) ? KS_OK : no_memory(err);
+    case TEXT:
+        break;
+    }
+    char **text = at;
+    free(*text);
+    *text = strdup(value);
+    return *text != NULL ? KS_OK : no_memory(err);
+}
+
+static const struct argp_option *find_option(const char *name)
+{
+    for (const struct argp_option *o = known; o->name != NULL || o->doc != NULL; o++) {
+        if (o->name != NULL && strcmp(o->name, name) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+ks_status check_run_option(const char *name, ks_error *err)
+{
+    char names[512] = "program";
+    if (strcmp(name, "program") == 0) {
+        return KS_OK;
+    }
+    const struct argp_option *option = find_option(name);
+    if (option != NULL && option->key == KEY_FILE) {
+        return ks_fail(err, KS_EINVAL, "cli", 0, "a sweep file cannot name another one");
+    }
+    if (option != NULL) {
+        return KS_OK;
+    }
+    for (const struct argp_option *o = known; o->name != NULL || o->doc != NULL; o++) {
+        if (o->name != NULL && o->key != KEY_FILE) {
+            strncat(names, ", ", sizeof names - strlen(names) - 1);
+            strncat(names, o->name, sizeof names - strlen(names) - 1);
+        }
+    }
+    return ks_fail(err, KS_ENOTFOUND, "cli", 0, "there is no option '%s'; there are %s", name,
+                   names);
 }
 
 ks_status set_run_option(run_options *options, const char *name, const char *value, ks_error *err)
 {
-    for (const struct argp_option *o = known; o->name != NULL || o->doc != NULL; o++) {
-        if (o->name == NULL || strcmp(o->name, name) != 0 || o->key == KEY_FILE) {
-            continue;
-        }
-        size_t place = find_place(o->key);
-        if (places[place].kind == FLAG && is_false(value)) {
-            return KS_OK;
-        }
-        if (places[place].kind == FLAG && !is_true(value)) {
-            return ks_fail(err, KS_EINVAL, "cli", 0, "%s is true or false, not '%s'", name, value);
-        }
-        return store(options, place, value) ? KS_OK : no_memory(err);
-    }
-    return ks_fail(err, KS_ENOTFOUND, "cli", 0,
-                   "there is no option '%s'; keys are the long names of `kernsight help run', and "
-                   "'program'",
-                   name);
+    ks_status status = check_run_option(name, err);
+    return status != KS_OK ? status
+                           : store(options, find_place(find_option(name)->key), name, value, err);
 }
 
 /* What argp hands through: where options go, and those of a file that they come on top of. */
 typedef struct reading {
     run_options *options;
     size_t file_params; /* the first ones are the file's: those of the command line replace them */
+    ks_error *err;
 } reading;
 
 static void drop_file_param(reading *r, const char *spec)
@@ -212,6 +307,7 @@ static void drop_file_param(reading *r, const char *spec)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     reading *r = state->input;
+    char name[32] = "--";
     size_t place = find_place(key);
     if (key == ARGP_KEY_ARG) {
         free_list(&r->options->program); /* the command line's program wins */
@@ -223,16 +319,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         }
         return 0;
     }
-    if (place == sizeof places / sizeof places[0]) {
+    if (place == PLACES) {
         return ARGP_ERR_UNKNOWN;
     }
     if (key == 'p') {
         drop_file_param(r, arg);
     }
-    if (!store(r->options, place, arg)) {
-        argp_failure(state, EXIT_RUN_FAILED, 0, "out of memory");
+    const struct argp_option *option = known;
+    while (option->key != key) {
+        option++;
     }
-    return 0;
+    strncat(name, option->name, sizeof name - sizeof "--");
+    return store(r->options, place, name, arg, r->err) == KS_OK ? 0 : EINVAL;
 }
 
 /* Without the note about short options, which says nothing new. */
@@ -250,7 +348,8 @@ static const struct argp parser = {
     .doc =
         "Measure a program: its wall, user and system time, the bytes it writes to "
         "stdout.\v"
-        "VALUES are separated by commas: numbers, texts, 'quoted texts', and ranges with both ends:\n"
+        "VALUES are separated by commas: numbers, texts, 'quoted texts', and ranges (the end\n"
+        "is a value too if a step meets it):\n"
         "  n=1,2,4       n=1..8        n=8..64+8     n=64..8-8\n"
         "  x=0..1+0.25   n=1..4096*2   mode=fast,'a, b'\n"
         "In PROGRAM, ARG, --prepare, --cwd and --env, {NAME} stands for the parameter's value and {{ "
@@ -262,7 +361,7 @@ static const struct argp parser = {
         "  kernsight run --prepare 'sync' --timeout 60 --tolerant -- make -j4\n"
         "  kernsight run -m 'cpu__*' -- ./solver      (its memory too)\n"
         "  kernsight run --file sweep.yaml\n\n"
-        "A sweep file:\n"
+        "A sweep file (the command line wins; its -m and --env add to the file's):\n"
         "  param:\n"
         "    level: [1, 3, 6, 9]\n"
         "    threads: 1..8*2\n"
@@ -275,17 +374,20 @@ static const struct argp parser = {
 
 ks_status read_run_options(int argc, char **argv, run_options *out, ks_error *err)
 {
-    reading first = {out, 0};
-    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &first);
+    reading first = {.options = out, .err = err};
+    if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &first) != 0) {
+        return err->code;
+    }
     if (out->file == NULL) {
         return KS_OK;
     }
     /* read the file, then the command line once more on top of it */
-    run_options merged = {0};
+    run_options merged = RUN_OPTIONS_INIT;
     ks_status status = read_sweep_file(out->file, &merged, err);
     if (status == KS_OK) {
-        reading second = {&merged, merged.params.count};
+        reading second = {&merged, merged.params.count, err};
         argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &second);
+        status = err->code;
     }
     free_run_options(out);
     *out = merged;

@@ -17,22 +17,27 @@ typedef struct run_options {
     text_list metrics; /* names and patterns */
     text_list env;
     text_list program; /* and its arguments */
-    char *runs;
-    char *warmup;
+    uint64_t runs;
+    uint64_t warmup;
+    uint64_t max_configs; /* 0: the library's limit */
+    uint64_t seed;        /* 0: drawn */
+    double timeout_s;     /* 0: none */
+    ks_order order;
     char *csv;
     char *json;
-    char *timeout;
     char *prepare;
     char *cwd;
     char *output;
-    char *max_configs;
-    char *order;
-    char *seed;
     char *file;
     bool zip;
     bool tolerant;
     bool quiet;
 } run_options;
+
+#define RUN_OPTIONS_INIT                    \
+    {                                       \
+        .runs = 10, .order = KS_ORDER_GIVEN \
+    }
 
 /* Read the command line, and the sweep file that it names. Options of the command line win: single
  * ones, and -p for a parameter of the same name; -m and --env add to those of the file. Usage
@@ -40,8 +45,12 @@ typedef struct run_options {
 ks_status read_run_options(int argc, char **argv, run_options *out, ks_error *err);
 void free_run_options(run_options *options);
 
-/* Set an option by its long name, as a sweep file does. KS_ENOTFOUND for a name that there is not,
- * KS_EINVAL for a value where none is taken. */
+/* Whether a sweep file may have this key: `program`, or the long name of an option other than
+ * --file. KS_ENOTFOUND, KS_EINVAL. */
+ks_status check_run_option(const char *name, ks_error *err);
+
+/* Set an option by its long name, as a sweep file does. As above; KS_EINVAL for a value that it
+ * does not take. */
 ks_status set_run_option(run_options *options, const char *name, const char *value, ks_error *err);
 
 /* Add a text to a list; false if there is no memory. */

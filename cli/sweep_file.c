@@ -45,6 +45,12 @@ static bool is_quoted(const yaml_node_t *node)
     return node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 }
 
+/* `key:` with nothing behind it. */
+static bool is_null(const yaml_node_t *node)
+{
+    return node->type == YAML_SCALAR_NODE && !is_quoted(node) && node->data.scalar.length == 0;
+}
+
 /* A text that grows; it is NULL once there was no memory. */
 static bool append(char **text, const char *more)
 {
@@ -101,6 +107,8 @@ static ks_status add_param(reader *r, const yaml_node_t *name, const yaml_node_t
         }
     } else if (scalar(values) == NULL) {
         status = fail_node(r, values, "values are a list, or a text such as 1..8");
+    } else if (is_null(values)) {
+        status = fail_node(r, name, "this parameter has no values; a list is written [1, 2, 3]");
     } else {
         /* a plain text may hold several values and ranges; a quoted one is one text */
         fits = fits &&
@@ -156,6 +164,15 @@ static ks_status add_env(reader *r, const yaml_node_t *node)
     return KS_OK;
 }
 
+/* Set an option; `where` is told with what is wrong. */
+static ks_status set_option(const reader *r, const yaml_node_t *where, const char *name,
+                            const char *value)
+{
+    ks_error told = KS_ERROR_INIT;
+    ks_status status = set_run_option(r->options, name, value, &told);
+    return status == KS_OK ? KS_OK : fail_node(r, where, told.message);
+}
+
 static ks_status add_list(reader *r, const yaml_node_t *node, const char *name)
 {
     const yaml_node_item_t *item = node->data.sequence.items.start;
@@ -168,7 +185,7 @@ static ks_status add_list(reader *r, const yaml_node_t *node, const char *name)
         if (strcmp(name, "program") == 0) {
             status = add_text(&r->options->program, scalar(value)) ? KS_OK : no_memory(r);
         } else {
-            status = set_run_option(r->options, name, scalar(value), r->err);
+            status = set_option(r, value, name, scalar(value));
         }
         if (status != KS_OK) {
             return status;
@@ -188,6 +205,10 @@ static ks_status set_key(reader *r, const yaml_node_t *key, const yaml_node_t *v
     if (name == NULL) {
         return fail_node(r, key, "the name of an option is expected");
     }
+    ks_error told = KS_ERROR_INIT;
+    if (check_run_option(name, &told) != KS_OK) {
+        return fail_node(r, key, told.message);
+    }
     if (strcmp(name, "param") == 0) {
         return add_params(r, value);
     }
@@ -203,9 +224,10 @@ static ks_status set_key(reader *r, const yaml_node_t *key, const yaml_node_t *v
     if (scalar(value) == NULL) {
         return fail_node(r, value, "one value is expected here, not a list or a map");
     }
-    ks_error told = KS_ERROR_INIT;
-    ks_status status = set_run_option(r->options, name, scalar(value), &told);
-    return status == KS_OK || told.code == KS_ENOMEM ? status : fail_node(r, key, told.message);
+    if (is_null(value)) {
+        return fail_node(r, key, "this option has no value");
+    }
+    return set_option(r, value, name, scalar(value));
 }
 
 static ks_status read_document(reader *r)

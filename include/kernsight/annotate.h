@@ -75,8 +75,9 @@ KS_API void ks_scope_close(ks_scope *scope);
 /**
  * Annotate a block: `KS_ANNOTATE("triad") { triad(a, b, c, n); }`, in C and C++.
  *
- * The annotation ends when the block is left: at its end, by break, continue, return, goto or a C++
- * exception (not by longjmp). A failure to begin is kept and fails the run once the body returns.
+ * The annotation ends when the block is left: at its end, by return, goto or a C++ exception (not
+ * by longjmp). break and continue leave this block alone, not a loop around it. A failure to begin
+ * is kept and fails the run once the body returns.
  */
 #define KS_ANNOTATE(name)                                                    \
     for (ks_scope KS_SCOPE_NAME(__LINE__)                                    \

@@ -50,9 +50,10 @@ KS_API ks_status ks_plan_axis_text(ks_plan *plan, const char *name, const char *
 /**
  * Add a parameter from its text: `name=values`, values separated by commas.
  *
- * A value is a number, a text, a `'quoted text'` (`''` is a quote in it), or a range, both ends
- * included: `1..8`, `8..64+8`, `64..8-8`, `0..1+0.25`, `1..4096*2`. All values are KS_I64 if each
- * of them is a whole number, else KS_F64 if each is a number, else KS_TEXT.
+ * A value is a number, a text, a `'quoted text'` (`''` is a quote in it), or a range, whose
+ * end is a value too if a step meets it: `1..8`, `8..64+8`, `64..8-8`, `0..1+0.25`, `1..4096*2`.
+ * All values are KS_I64 if each of them is a whole number, else KS_F64 if each is a number, else
+ * KS_TEXT.
  *
  * @return KS_EINVAL with the place and what is expected there; KS_ELIMIT for over 1,000,000 values
  */
@@ -103,7 +104,7 @@ KS_API ks_status ks_plan_order(ks_plan *plan, ks_order order, uint64_t seed, ks_
 /**
  * Ask for a metric, or for all that a pattern with `*` or `?` matches. Blanks around the name are
  * ignored, and so is a second request. No metric asked for means `cpu__time_duration.sum`, and for
- * a program all that is known of it. Names are checked by ks_run(), all at once.
+ * a program its times and the bytes it writes. Names are checked by ks_run(), all at once.
  */
 KS_API ks_status ks_plan_metric(ks_plan *plan, const char *name, ks_error *err);
 

@@ -40,7 +40,8 @@ typedef struct ks_program_options {
  * A program with its arguments.
  *
  * In templates `{name}` stands for the value of the parameter of that name, and `{{` for a brace;
- * any other text stays as it is. Only C identifiers in braces are names.
+ * any other text stays as it is. Only C identifiers in braces are names. A parameter of the plan
+ * that no template names changes nothing: the results say so.
  *
  * The program's stdin is /dev/null; its stderr is passed on, and the end of it becomes part of the
  * message when it fails. It runs in a process group of its own.

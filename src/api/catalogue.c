@@ -166,25 +166,29 @@ static ks_status fail_target(const char *name, ks_target target, ks_error *err)
 static ks_status check_known(const ks_catalogue *c, const ks_plan *plan, ks_target target,
                              ks_error *err)
 {
+    size_t count = 0;
+    for (size_t i = 0; i < plan->metrics.count; i++) {
+        count += !is_known(c, plan->metrics.texts[i], target);
+    }
     ks_buf unknown;
     ks_buf hints;
     ks_buf_init(&unknown, 1u << 16);
     ks_buf_init(&hints, 1u << 16);
-    size_t count = 0;
-    for (size_t i = 0; i < plan->metrics.count; i++) {
+    for (size_t i = 0; count > 0 && i < plan->metrics.count; i++) {
         const char *name = plan->metrics.texts[i];
         if (is_known(c, name, target)) {
             continue;
         }
-        ks_buf_addf(&unknown, "%s%s", count++ > 0 ? ", " : "", name);
-        size_t before = hints.length;
-        ks_buf_addf(&hints, "; for %s ", name);
-        size_t intro = hints.length;
-        ks_catalogue_hint(c, name, &hints);
-        if (hints.length == intro && !hints.failed) {
-            hints.length = before;
-            hints.text[before] = '\0';
+        ks_buf_addf(&unknown, "%s%s", unknown.length > 0 ? ", " : "", name);
+        ks_buf hint;
+        ks_buf_init(&hint, 4096);
+        ks_catalogue_hint(c, name, &hint);
+        if (hint.length > 0 && count == 1) {
+            ks_buf_addf(&hints, "; %s", ks_buf_text(&hint));
+        } else if (hint.length > 0) {
+            ks_buf_addf(&hints, "; for %s %s", name, ks_buf_text(&hint));
         }
+        ks_buf_fini(&hint);
     }
     ks_status status = KS_OK;
     if (count > 0) {

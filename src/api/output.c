@@ -8,6 +8,7 @@
 #include "kernsight/results.h"
 #include "output/json.h"
 #include "output/print.h"
+#include "results/results.h"
 
 /* Functions that write take results in any state, so that a sweep that failed can still be seen. */
 static ks_status need(const ks_results *results, ks_error *err)
@@ -35,7 +36,8 @@ ks_status ks_results_json(const ks_results *results, FILE *to, ks_error *err)
     KS_TRY(need(results, err));
     ks_table *samples = NULL;
     KS_TRY(ks_results_samples(results, &samples, err));
-    ks_status status = ks_json_results(ks_results_table(results), samples, to, err);
+    ks_status status =
+        ks_json_results(ks_results_table(results), results->configs, samples, to, err);
     ks_table_free(samples);
     return status;
 }

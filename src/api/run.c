@@ -6,6 +6,7 @@
 
 #include "api/catalogue.h"
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "kernsight/kernsight.h"
@@ -202,7 +203,31 @@ static ks_status add_plan_facts(const setup *s, ks_table *t, ks_error *err)
     return ks_table_add_fact(t, "plan.tolerant", ks_bool(plan->tolerant), err);
 }
 
-static ks_status add_facts(const setup *s, ks_error *err)
+/* A parameter that a program does not get changes nothing: its rows differ by noise alone. */
+static ks_status warn_unused(const setup *s, const ks_program *program, ks_table *t, ks_error *err)
+{
+    for (size_t i = 0; i < s->plan->param_count; i++) {
+        const char *param = s->plan->params[i].name;
+        if (ks_program_uses(program, param)) {
+            continue;
+        }
+        ks_buf text;
+        ks_buf_init(&text, 1u << 16);
+        ks_buf_addf(&text,
+                    "the program does not use parameter %s: write {%s} where its value belongs, in "
+                    "an argument, --env, --cwd or --prepare",
+                    param, param);
+        ks_status status = ks_buf_status(&text, err);
+        if (status == KS_OK) {
+            status = ks_table_add_fact(t, "warnings[]", ks_text(ks_buf_text(&text)), err);
+        }
+        ks_buf_fini(&text);
+        KS_TRY(status);
+    }
+    return KS_OK;
+}
+
+static ks_status add_facts(const setup *s, const void *user, ks_error *err)
 {
     ks_table *t = s->results->table;
     const ks_fact_sink sink = {t, add_fact};
@@ -218,7 +243,7 @@ static ks_status add_facts(const setup *s, ks_error *err)
     for (size_t i = 0; i < s->plan->fact_count; i++) {
         KS_TRY(ks_table_add_fact(t, s->plan->facts[i].key, ks_text(s->plan->facts[i].text), err));
     }
-    return KS_OK;
+    return s->target == KS_TARGET_PROGRAM ? warn_unused(s, user, t, err) : KS_OK;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------
@@ -240,7 +265,7 @@ static ks_status set_up(setup *s, const ks_collector_ops *const *collectors, ks_
         s->results->sees_launches |= m->needs.sees_launches;
         s->results->visit_ns += m->first_pass == 0 ? m->needs.visit_ns : 0.0;
     }
-    ks_status status = add_facts(s, err);
+    ks_status status = add_facts(s, user, err);
     if (status != KS_OK) {
         ks_results_free(s->results);
         s->results = NULL;

@@ -108,6 +108,17 @@ bool ks_match(const char *pattern, const char *text)
     return *pattern == '\0';
 }
 
+static int lower(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+/* Whether two bytes are the same letter, large or small (ASCII). */
+static bool same(char a, char b)
+{
+    return lower(a) == lower(b);
+}
+
 size_t ks_distance(const char *a, const char *b)
 {
     enum {
@@ -128,10 +139,10 @@ size_t ks_distance(const char *a, const char *b)
         const size_t *above = rows[(i - 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t best = above[j - 1] + !same(a[i - 1], b[j - 1]);
             best = above[j] + 1 < best ? above[j] + 1 : best;
             best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
                 size_t swap = rows[(i - 2) % 3][j - 2] + 1;
                 best = swap < best ? swap : best;
             }
@@ -151,7 +162,7 @@ void ks_near_offer(ks_near *near, const char *name)
 {
     size_t length = strlen(near->wanted);
     size_t distance = ks_distance(near->wanted, name);
-    if (length >= 3 && strstr(name, near->wanted) != NULL) {
+    if (length >= 3 && strcasestr(name, near->wanted) != NULL) {
         /* a name without its prefix or suffix is a common slip, however long the rest */
         distance = 1;
     }

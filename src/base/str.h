@@ -25,7 +25,7 @@ bool ks_has_control(const char *text, size_t count);
 bool ks_match(const char *pattern, const char *text);
 bool ks_is_pattern(const char *text);
 
-/** Number of single-character edits (with swaps of neighbours) between two texts. */
+/** Number of single-character edits (with swaps of neighbours) between two texts; case is none. */
 size_t ks_distance(const char *a, const char *b);
 
 /** The names nearest to a misspelt one, best first. */

@@ -82,6 +82,9 @@ static ks_status write_rows(const ks_table *table, FILE *to, ks_buf *buf, ks_err
 
 ks_status ks_table_csv(const ks_table *table, FILE *to, ks_error *err)
 {
+    if (table == NULL) {
+        return ks_no_table(err);
+    }
     ks_buf buf;
     ks_buf_init(&buf, SIZE_MAX / 4);
     ks_status status = write_rows(table, to, &buf, err);
@@ -91,6 +94,9 @@ ks_status ks_table_csv(const ks_table *table, FILE *to, ks_error *err)
 
 ks_status ks_table_write_csv(const ks_table *table, const char *path, ks_error *err)
 {
+    if (table == NULL) {
+        return ks_no_table(err);
+    }
     ks_file file;
     KS_TRY(ks_file_open(&file, path, err));
     return ks_file_close(&file, ks_table_csv(table, file.stream, err), err);

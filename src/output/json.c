@@ -269,7 +269,8 @@ static ks_status write_samples(writer *w, const ks_table *t)
     return KS_OK;
 }
 
-ks_status ks_json_results(const ks_table *table, const ks_table *samples, FILE *to, ks_error *err)
+ks_status ks_json_results(const ks_table *table, const ks_table *configs, const ks_table *samples,
+                          FILE *to, ks_error *err)
 {
     writer w = {.to = to, .err = err};
     fputs("{\n \"schema\": \"" KS_JSON_SCHEMA "\",\n \"plan\": ", to);
@@ -280,6 +281,8 @@ ks_status ks_json_results(const ks_table *table, const ks_table *samples, FILE *
     KS_TRY(write_columns(&w, table));
     fputs("\n ],\n \"rows\": [", to);
     KS_TRY(write_rows(&w, table));
+    fputs("\n ],\n \"configs\": [", to);
+    KS_TRY(write_rows(&w, configs));
     fputs("\n ],\n \"samples\": [", to);
     KS_TRY(write_samples(&w, samples));
     fputs("\n ]\n}\n", to);
@@ -288,6 +291,9 @@ ks_status ks_json_results(const ks_table *table, const ks_table *samples, FILE *
 
 ks_status ks_table_json(const ks_table *table, FILE *to, ks_error *err)
 {
+    if (table == NULL) {
+        return ks_no_table(err);
+    }
     writer w = {.to = to, .err = err};
     fputs("[", to);
     KS_TRY(write_rows(&w, table));

@@ -9,8 +9,10 @@
 
 /**
  * @param[in] table    its facts become "plan" (keys that start with `plan.`) and "environment"
+ * @param[in] configs  a row per config: its parameters
  * @param[in] samples  as ks_results_samples() gives it, ordered by annotation, metric and config
  */
-ks_status ks_json_results(const ks_table *table, const ks_table *samples, FILE *to, ks_error *err);
+ks_status ks_json_results(const ks_table *table, const ks_table *configs, const ks_table *samples,
+                          FILE *to, ks_error *err);
 
 #endif

@@ -48,6 +48,9 @@ ks_status ks_table_print(const ks_table *table, FILE *to, const ks_print_options
                          ks_error *err)
 {
     static const ks_print_options plain = KS_PRINT_OPTIONS_INIT;
+    if (table == NULL) {
+        return ks_no_table(err);
+    }
     ks_grid grid;
     ks_grid_init(&grid, 1);
     ks_status status = fill(&grid, table, err);

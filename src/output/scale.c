@@ -53,10 +53,12 @@ ks_scale ks_scale_for(const char *unit, double typical, bool ascii)
         return scale;
     }
     const char *base = base_of(unit);
-    if (strcmp(unit, "ns") == 0) {
+    bool seconds = strcmp(unit, "s") == 0;
+    if (seconds || strcmp(unit, "ns") == 0) {
         const step *steps = ascii ? times_ascii : times;
-        size_t at = pick(steps, TIMES, typical);
-        scale.divisor = steps[at].divisor;
+        double in_ns = seconds ? 1e9 : 1.0;
+        size_t at = pick(steps, TIMES, typical * in_ns);
+        scale.divisor = steps[at].divisor / in_ns;
         snprintf(scale.unit, sizeof scale.unit, "%s", steps[at].unit);
     } else if (base != NULL) {
         size_t at = pick(prefixes, PREFIXES, typical);
@@ -80,10 +82,26 @@ static int decimals_for(double number, int digits)
     return decimals < 0 ? 0 : decimals > 9 ? 9 : decimals;
 }
 
+/* As few decimals as show the same as `most` of them do. */
+static int fewest_decimals(double number, int most)
+{
+    for (int decimals = 0; decimals < most; decimals++) {
+        double scale = pow(10.0, decimals);
+        double rest = fabs(number * scale - round(number * scale));
+        if (rest < 0.5 * pow(10.0, decimals - most)) {
+            return decimals;
+        }
+    }
+    return most;
+}
+
 int ks_decimals(double number, double half)
 {
     int most = decimals_for(number, 6);
-    if (isnan(half) || half == 0.0) {
+    if (half == 0.0) {
+        return fewest_decimals(number, most); /* every run gave this number: all of it is known */
+    }
+    if (isnan(half)) {
         bool whole = number == trunc(number) && fabs(number) < 1e6;
         return whole ? 0 : decimals_for(number, 4);
     }

@@ -71,7 +71,7 @@ static ks_status refuse_mix(ks_error *err)
 ks_status ks_plan_axis(ks_plan *plan, const char *name, const ks_value *values, size_t n,
                        ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     if (plan->param_count > 0 && !plan->axes) {
         return refuse_mix(err);
     }
@@ -99,7 +99,7 @@ ks_status ks_plan_axis(ks_plan *plan, const char *name, const ks_value *values, 
 static ks_status typed_axis(ks_plan *plan, const char *name, const void *values, size_t n,
                             ks_value (*at)(const void *values, size_t i), ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     ks_value *copy = NULL;
     if (values != NULL && n > 0) {
         copy = ks_calloc(n, sizeof *copy);
@@ -150,14 +150,14 @@ ks_status ks_plan_axis_text(ks_plan *plan, const char *name, const char *const *
 
 ks_status ks_plan_zip(ks_plan *plan, bool zip, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     plan->zip = zip;
     return KS_OK;
 }
 
 ks_status ks_plan_param(ks_plan *plan, const char *name, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     if (plan->axes) {
         return refuse_mix(err);
     }
@@ -171,7 +171,7 @@ ks_status ks_plan_param(ks_plan *plan, const char *name, ks_error *err)
 
 ks_status ks_plan_config(ks_plan *plan, const ks_value *values, size_t n, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     if (plan->axes) {
         return refuse_mix(err);
     }

@@ -406,7 +406,7 @@ static bool is_identifier(const char *text, size_t length)
 
 ks_status ks_plan_axis_spec(ks_plan *plan, const char *spec, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     const char *equals = spec != NULL ? strchr(spec, '=') : NULL;
     if (equals == NULL || !is_identifier(spec, (size_t)(equals - spec))) {
         return ks_fail(err, KS_EINVAL, "plan", 0,

@@ -73,7 +73,7 @@ static ks_status count_zipped(const ks_plan *plan, size_t *out, ks_error *err)
 
 ks_status ks_plan_count(const ks_plan *plan, size_t *out, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     size_t count = 1;
     bool fits = true;
     if (plan->axes && plan->zip) {

@@ -26,6 +26,11 @@ ks_status ks_plan_new(ks_plan **out, ks_error *err)
     return KS_OK;
 }
 
+ks_status ks_no_plan(ks_error *err)
+{
+    return ks_fail(err, KS_EINVAL, "plan", 0, "there is no plan (NULL)");
+}
+
 static void release_values(const ks_plan *plan, const ks_value *values, size_t count)
 {
     for (size_t i = 0; plan->release != NULL && i < count; i++) {
@@ -93,7 +98,7 @@ static ks_status need_function(bool given, const char *what, ks_error *err)
 
 ks_status ks_plan_max_configs(ks_plan *plan, size_t max, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     if (max == 0 || max > UINT32_MAX) {
         return ks_fail(err, KS_EINVAL, "plan", 0,
                        "the limit of configs must be from 1 to %u, not %zu", UINT32_MAX, max);
@@ -105,7 +110,7 @@ ks_status ks_plan_max_configs(ks_plan *plan, size_t max, ks_error *err)
 ks_status ks_plan_release(ks_plan *plan, void (*release)(void *object, void *user), void *user,
                           ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     plan->release = release;
     plan->release_user = user;
     return KS_OK;
@@ -113,7 +118,7 @@ ks_status ks_plan_release(ks_plan *plan, void (*release)(void *object, void *use
 
 ks_status ks_plan_runs(ks_plan *plan, uint32_t runs, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     if (runs == 0) {
         return ks_fail(err, KS_EINVAL, "plan", 0, "0 runs measure nothing; ask for at least 1");
     }
@@ -123,7 +128,7 @@ ks_status ks_plan_runs(ks_plan *plan, uint32_t runs, ks_error *err)
 
 ks_status ks_plan_warmup(ks_plan *plan, uint32_t calls, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     plan->warmup = calls;
     plan->warmup_set = true;
     return KS_OK;
@@ -131,7 +136,7 @@ ks_status ks_plan_warmup(ks_plan *plan, uint32_t calls, ks_error *err)
 
 ks_status ks_plan_order(ks_plan *plan, ks_order order, uint64_t seed, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     if (order != KS_ORDER_GIVEN && order != KS_ORDER_SHUFFLED) {
         return ks_fail(err, KS_EINVAL, "plan", 0, "unknown order %d", (int)order);
     }
@@ -145,7 +150,7 @@ ks_status ks_plan_order(ks_plan *plan, ks_order order, uint64_t seed, ks_error *
 
 ks_status ks_plan_metric(ks_plan *plan, const char *name, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     const char *blanks = " \t\r\n";
     const char *kept = NULL;
     char trimmed[256];
@@ -177,7 +182,7 @@ ks_status ks_plan_metric(ks_plan *plan, const char *name, ks_error *err)
 ks_status ks_plan_derive(ks_plan *plan, const char *name, ks_derive_fn derive, void *user,
                          ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     const char *kept = NULL;
     KS_TRY(keep_name(plan, "a derived metric's name", name, &kept, err));
     KS_TRY(need_function(derive != NULL, "a derived metric", err));
@@ -193,13 +198,13 @@ ks_status ks_plan_derive(ks_plan *plan, const char *name, ks_derive_fn derive, v
 
 ks_status ks_plan_normalize(ks_plan *plan, const char *annotation, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     return ks_plan_keep(plan, "the baseline annotation", annotation, &plan->normalize, err);
 }
 
 ks_status ks_plan_combine(ks_plan *plan, ks_combine combine, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     if (combine != KS_COMBINE_BY_KIND && combine != KS_COMBINE_REFUSE) {
         return ks_fail(err, KS_EINVAL, "plan", 0, "unknown way to combine %d", (int)combine);
     }
@@ -210,7 +215,7 @@ ks_status ks_plan_combine(ks_plan *plan, ks_combine combine, ks_error *err)
 
 ks_status ks_plan_combine_fn(ks_plan *plan, ks_combine_fn combine, void *user, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     KS_TRY(need_function(combine != NULL, "combining", err));
     plan->combine_fn = combine;
     plan->combine_user = user;
@@ -219,7 +224,7 @@ ks_status ks_plan_combine_fn(ks_plan *plan, ks_combine_fn combine, void *user, k
 
 ks_status ks_plan_tolerant(ks_plan *plan, bool tolerant, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     plan->tolerant = tolerant;
     return KS_OK;
 }
@@ -227,7 +232,7 @@ ks_status ks_plan_tolerant(ks_plan *plan, bool tolerant, ks_error *err)
 ks_status ks_plan_info(ks_plan *plan, const char *name, ks_info_scope scope, ks_info_fn info,
                        void *user, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     const char *kept = NULL;
     KS_TRY(keep_name(plan, "an info collector's name", name, &kept, err));
     KS_TRY(need_function(info != NULL, "an info collector", err));
@@ -254,7 +259,7 @@ ks_status ks_plan_info(ks_plan *plan, const char *name, ks_info_scope scope, ks_
 
 ks_status ks_plan_fact(ks_plan *plan, const char *key, const char *text, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     ks_fact_text fact = {NULL, NULL};
     KS_TRY(keep_name(plan, "a fact's key", key, &fact.key, err));
     KS_TRY(ks_plan_keep(plan, "a fact", text, &fact.text, err));
@@ -265,7 +270,7 @@ ks_status ks_plan_fact(ks_plan *plan, const char *key, const char *text, ks_erro
 
 ks_status ks_plan_progress(ks_plan *plan, ks_progress_fn progress, void *user, ks_error *err)
 {
-    KS_ENTER(err);
+    KS_ENTER_PLAN(plan, err);
     plan->progress = progress;
     plan->progress_user = user;
     return KS_OK;
@@ -273,5 +278,7 @@ ks_status ks_plan_progress(ks_plan *plan, ks_progress_fn progress, void *user, k
 
 void ks_plan_cancel(ks_plan *plan)
 {
-    atomic_store(&plan->cancelled, true);
+    if (plan != NULL) {
+        atomic_store(&plan->cancelled, true);
+    }
 }

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/error.h"
 #include "base/pool.h"
 #include "kernsight/plan.h"
 
@@ -81,6 +82,17 @@ struct ks_plan {
     void *progress_user;
     atomic_bool cancelled; /**< set by ks_plan_cancel(), taken back when a run ends */
 };
+
+/** KS_ENTER() of a function that builds a plan. */
+#define KS_ENTER_PLAN(plan, err)    \
+    do {                            \
+        KS_ENTER(err);              \
+        if ((plan) == NULL) {       \
+            return ks_no_plan(err); \
+        }                           \
+    } while (0)
+
+ks_status ks_no_plan(ks_error *err);
 
 /** A text in the plan's pool, once it was seen to be UTF-8; `what` names it in the message. */
 ks_status ks_plan_keep(ks_plan *plan, const char *what, const char *text, const char **out,

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "plan/call.h"
 
 /* The type of a parameter's column: that of all its values, KS_F64 for numbers of both kinds where
  * nothing is lost, else KS_TEXT. */

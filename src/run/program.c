@@ -15,11 +15,11 @@
 #include "base/num.h"
 #include "base/str.h"
 #include "run/child.h"
+#include "run/executable.h"
 #include "run/template.h"
 
 enum {
-    ARGUMENT_MAX = 1 << 17,            /* the kernel takes no longer one (MAX_ARG_STRLEN) */
-    PATH_LENGTH_MAX = 2 * ARGUMENT_MAX /* a folder and a name */
+    ARGUMENT_MAX = 1 << 17 /* the kernel takes no longer one (MAX_ARG_STRLEN) */
 };
 
 /* Texts that belong to us; count of them, then NULL. */
@@ -100,75 +100,6 @@ static ks_status expand(const char *template, const ks_call *call, char **out, k
     return status == KS_OK && *out == NULL ? ks_enomem(err) : status;
 }
 
-/* 0 if a file is there that can be run, else errno. */
-static int check_executable(const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) != 0) {
-        return errno;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        return EACCES;
-    }
-    return access(path, X_OK) == 0 ? 0 : errno;
-}
-
-/* Whether `path` could be run: what is not absolute starts at `cwd`. @param[out] number  0, or why
- * it cannot be */
-static ks_status try_path(const char *path, const char *cwd, int *number, ks_error *err)
-{
-    ks_buf from;
-    ks_buf_init(&from, PATH_LENGTH_MAX);
-    if (path[0] != '/' && cwd != NULL) {
-        ks_buf_addf(&from, "%s/", cwd);
-    }
-    ks_buf_add(&from, path);
-    *number = check_executable(ks_buf_text(&from));
-    ks_status status = ks_buf_status(&from, err);
-    ks_buf_fini(&from);
-    return status;
-}
-
-/* A name without a slash is looked for along PATH, as a shell in `cwd` does. */
-static ks_status find_on_path(const char *name, const char *cwd, ks_buf *out, int *number,
-                              ks_error *err)
-{
-    const char *at = getenv("PATH");
-    at = at != NULL ? at : "/usr/local/bin:/usr/bin:/bin";
-    *number = ENOENT;
-    for (bool more = name[0] != '\0'; more && *number != 0; at++) {
-        size_t length = strcspn(at, ":");
-        more = at[length] == ':';
-        ks_buf_clear(out);
-        ks_buf_addf(out, "%.*s/%s", (int)length, length > 0 ? at : ".", name);
-        KS_TRY(ks_buf_status(out, err));
-        int now = 0;
-        KS_TRY(try_path(ks_buf_text(out), cwd, &now, err));
-        *number = now == 0 || now == EACCES ? now : *number;
-        at += length;
-    }
-    return KS_OK;
-}
-
-static ks_status find_executable(const char *name, const char *cwd, ks_buf *out, ks_error *err)
-{
-    int number = 0;
-    ks_buf_clear(out);
-    if (strchr(name, '/') != NULL) {
-        ks_buf_add(out, name);
-        KS_TRY(try_path(name, cwd, &number, err));
-    } else {
-        KS_TRY(find_on_path(name, cwd, out, &number, err));
-    }
-    if (number != 0) {
-        return ks_fail(err, ks_errno_status(number), "program", number, "cannot run '%s': %s", name,
-                       number == ENOENT   ? "there is no such program"
-                       : number == EACCES ? "it is not an executable file"
-                                          : ks_errno_text(number));
-    }
-    return ks_buf_status(out, err);
-}
-
 /* What a template without names becomes. */
 static ks_status expand_fixed(const char *template, char **out, ks_error *err)
 {
@@ -185,7 +116,7 @@ static ks_status check_paths(const ks_program *p, ks_error *err)
     char *name = NULL;
     struct stat st;
     ks_buf path;
-    ks_buf_init(&path, PATH_LENGTH_MAX);
+    ks_buf_init(&path, KS_PATH_LENGTH_MAX);
     ks_status status = expand_fixed(p->cwd, &cwd, err);
     if (status == KS_OK && cwd != NULL && (stat(cwd, &st) != 0 || !S_ISDIR(st.st_mode))) {
         status = ks_fail(err, KS_ENOTFOUND, "program", 0,
@@ -193,7 +124,7 @@ static ks_status check_paths(const ks_program *p, ks_error *err)
     }
     if (status == KS_OK && !ks_template_has_names(p->argv.texts[0])) {
         status = expand_fixed(p->argv.texts[0], &name, err);
-        status = status == KS_OK ? find_executable(name, cwd, &path, err) : status;
+        status = status == KS_OK ? ks_find_executable(name, cwd, &path, err) : status;
     }
     ks_buf_fini(&path);
     ks_free(name);
@@ -223,6 +154,11 @@ static ks_status open_output(ks_program *p, const char *output, ks_error *err)
     if (strcmp(output, "inherit") == 0) {
         p->stdout_fd = 2;
         return KS_OK;
+    }
+    if (ks_template_has_names(output)) {
+        return ks_fail(err, KS_EINVAL, "program", 0,
+                       "output '%s': all calls append to one file; {name} is not replaced in it",
+                       output);
     }
     KS_TRY(ks_check_output(output, err));
     p->stdout_fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -294,6 +230,23 @@ void ks_program_free(ks_program *program)
 static ks_status check_template(const char *text, const ks_plan *plan, ks_error *err)
 {
     return text != NULL ? ks_template_check(text, plan, err) : KS_OK;
+}
+
+static bool any_names(const text_list *templates, const char *param)
+{
+    for (size_t i = 0; i < templates->count; i++) {
+        if (ks_template_names(templates->texts[i], param)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ks_program_uses(const ks_program *p, const char *param)
+{
+    return any_names(&p->argv, param) || any_names(&p->env, param) ||
+           (p->cwd != NULL && ks_template_names(p->cwd, param)) ||
+           (p->prepare != NULL && ks_template_names(p->prepare, param));
 }
 
 ks_status ks_program_check(const ks_program *program, const ks_plan *plan, ks_error *err)
@@ -426,7 +379,7 @@ static ks_status prepare_command(const ks_program *p, const ks_call *call, comma
     if (p->cwd != NULL) {
         KS_TRY(expand(p->cwd, call, &c->cwd, err));
     }
-    return find_executable(c->argv.texts[0], c->cwd, &c->path, err);
+    return ks_find_executable(c->argv.texts[0], c->cwd, &c->path, err);
 }
 
 static ks_status run_prepare(const ks_program *p, const command *c, const ks_call *call,
@@ -476,17 +429,29 @@ static ks_status run_program(const ks_program *p, const command *c, const ks_cal
     return judge(name, &end, p, err);
 }
 
+/* A call that failed before its program started: the row that says so is the program's. */
+static void enter_unstarted(const command *c, const ks_error *why)
+{
+    ks_token token = KS_TOKEN_INIT;
+    if (c->argv.count > 0 && why != NULL &&
+        ks_annotate_begin(ks_basename(c->argv.texts[0]), &token, NULL) == KS_OK) {
+        ks_annotate_fail(token, why->message, NULL);
+    }
+}
+
 ks_status ks_program_body(const ks_call *call, void *program, ks_error *err)
 {
     const ks_program *p = program;
     command c = {0};
-    ks_buf_init(&c.path, PATH_LENGTH_MAX);
+    ks_buf_init(&c.path, KS_PATH_LENGTH_MAX);
     ks_status status = prepare_command(p, call, &c, err);
     if (status == KS_OK) {
         status = run_prepare(p, &c, call, err);
     }
     if (status == KS_OK) {
         status = run_program(p, &c, call, err);
+    } else {
+        enter_unstarted(&c, err);
     }
     free_command(&c);
     return status;

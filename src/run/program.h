@@ -7,4 +7,7 @@
 /** Whether the plan has every parameter that the program's templates name. */
 ks_status ks_program_check(const ks_program *program, const ks_plan *plan, ks_error *err);
 
+/** Whether any template of the program names a parameter. */
+bool ks_program_uses(const ks_program *program, const char *param);
+
 #endif

@@ -67,6 +67,17 @@ bool ks_template_has_names(const char *text)
     return false;
 }
 
+bool ks_template_names(const char *text, const char *name)
+{
+    piece p;
+    while (next_piece(&text, &p)) {
+        if (p.is_name && strlen(name) == p.length && memcmp(p.text, name, p.length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 ks_status ks_template_check(const char *text, const ks_plan *plan, ks_error *err)
 {
     const char *at = text;

@@ -8,6 +8,9 @@
 /** Whether a text has any `{name}`. */
 bool ks_template_has_names(const char *text);
 
+/** Whether a text has `{name}`. */
+bool ks_template_names(const char *text, const char *name);
+
 /** Whether the plan has every parameter that a text names. KS_EINVAL: which it has not. */
 ks_status ks_template_check(const char *text, const ks_plan *plan, ks_error *err);
 

@@ -142,37 +142,50 @@ ks_status ks_table_add_fact(ks_table *table, const char *key, ks_value value, ks
     return KS_OK;
 }
 
+ks_status ks_no_table(ks_error *err)
+{
+    return ks_fail(err, KS_EINVAL, "table", 0, "there is no table (NULL)");
+}
+
 size_t ks_table_rows(const ks_table *table)
 {
-    return table->rows;
+    return table != NULL ? table->rows : 0;
 }
 
 size_t ks_table_columns(const ks_table *table)
 {
-    return table->column_count;
+    return table != NULL ? table->column_count : 0;
+}
+
+/* A column; NULL if there is none of that number. */
+static const ks_column *column_at(const ks_table *table, size_t column)
+{
+    return column < ks_table_columns(table) ? &table->columns[column] : NULL;
 }
 
 const char *ks_table_name(const ks_table *table, size_t column)
 {
-    return column < table->column_count ? ks_pool_text(&table->pool, table->columns[column].name)
-                                        : NULL;
+    const ks_column *c = column_at(table, column);
+    return c != NULL ? ks_pool_text(&table->pool, c->name) : NULL;
 }
 
 ks_type ks_table_type(const ks_table *table, size_t column)
 {
-    return column < table->column_count ? table->columns[column].type : KS_MISSING;
+    const ks_column *c = column_at(table, column);
+    return c != NULL ? c->type : KS_MISSING;
 }
 
 ks_role ks_table_role(const ks_table *table, size_t column)
 {
-    return column < table->column_count ? table->columns[column].role : KS_ROLE_PLAIN;
+    const ks_column *c = column_at(table, column);
+    return c != NULL ? c->role : KS_ROLE_PLAIN;
 }
 
 size_t ks_table_find(const ks_table *table, const char *name)
 {
-    ks_text_id id = ks_pool_find(&table->pool, name);
+    ks_text_id id = table != NULL ? ks_pool_find(&table->pool, name) : 0;
     size_t i = 0;
-    while (i < table->column_count && (id == 0 || table->columns[i].name != id)) {
+    while (i < ks_table_columns(table) && (id == 0 || table->columns[i].name != id)) {
         i++;
     }
     return i;
@@ -180,8 +193,8 @@ size_t ks_table_find(const ks_table *table, const char *name)
 
 bool ks_table_valid(const ks_table *table, size_t row, size_t column)
 {
-    return row < table->rows && column < table->column_count &&
-           (table->columns[column].valid[row / 8] >> row % 8 & 1) != 0;
+    const ks_column *c = column_at(table, column);
+    return c != NULL && row < table->rows && (c->valid[row / 8] >> row % 8 & 1) != 0;
 }
 
 ks_value ks_table_get(const ks_table *table, size_t row, size_t column)
@@ -224,30 +237,35 @@ const char *ks_table_text(const ks_table *table, size_t row, size_t column)
 
 const void *ks_table_data(const ks_table *table, size_t column)
 {
-    bool numeric = column < table->column_count && table->columns[column].type != KS_TEXT;
-    return numeric ? table->columns[column].cells : NULL;
+    const ks_column *c = column_at(table, column);
+    return c != NULL && c->type != KS_TEXT ? c->cells : NULL;
 }
 
 const uint8_t *ks_table_validity(const ks_table *table, size_t column)
 {
-    bool some_missing = column < table->column_count && table->columns[column].missing > 0;
-    return some_missing ? table->columns[column].valid : NULL;
+    const ks_column *c = column_at(table, column);
+    return c != NULL && c->missing > 0 ? c->valid : NULL;
+}
+
+static size_t fact_count(const ks_table *table)
+{
+    return table != NULL ? table->fact_count : 0;
 }
 
 const char *ks_table_fact_key(const ks_table *table, size_t i)
 {
-    return i < table->fact_count ? ks_pool_text(&table->pool, table->facts[i].key) : NULL;
+    return i < fact_count(table) ? ks_pool_text(&table->pool, table->facts[i].key) : NULL;
 }
 
 ks_value ks_table_fact_value(const ks_table *table, size_t i)
 {
-    return i < table->fact_count ? table->facts[i].value : ks_missing();
+    return i < fact_count(table) ? table->facts[i].value : ks_missing();
 }
 
 ks_value ks_table_fact(const ks_table *table, const char *key)
 {
-    ks_text_id id = ks_pool_find(&table->pool, key);
-    for (size_t i = 0; id != 0 && i < table->fact_count; i++) {
+    ks_text_id id = table != NULL ? ks_pool_find(&table->pool, key) : 0;
+    for (size_t i = 0; id != 0 && i < fact_count(table); i++) {
         if (table->facts[i].key == id) {
             return table->facts[i].value;
         }

@@ -50,7 +50,7 @@ def test_text_that_is_not_utf8_is_refused(ks):  # C20
 
 
 def test_csv_and_json_hold_the_same_numbers(ks):
-    ks("run", "-p", "n=1,2", "--csv", "r.csv", "--json", "r.json", "--", "true")
+    ks("run", "-p", "n=1,2", "--csv", "r.csv", "--json", "r.json", "--", "true", "{n}")
     with open(ks.folder / "r.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     doc = json.loads((ks.folder / "r.json").read_text())
@@ -64,6 +64,8 @@ def test_csv_and_json_hold_the_same_numbers(ks):
                 assert float(cell) == value
             else:
                 assert cell == str(value)
+    assert doc["configs"] == [{"n": 1}, {"n": 2}]
+    assert [doc["configs"][s["config"]]["n"] for s in doc["samples"]] == [1] * 4 + [2] * 4
     samples = doc["samples"][0]
     assert samples["values"] and sum(samples["values"]) / len(samples["values"]) == pytest.approx(
         doc["rows"][0]["AvgValue"], rel=1e-12)
@@ -130,5 +132,5 @@ def test_a_folder_of_somebody_else():  # C29
                               user="nobody", capture_output=True, text=True, cwd="/",
                               env={**os.environ, "LD_LIBRARY_PATH": name})
         assert "r.csv: the folder" in done.stderr and "Permission denied" in done.stderr
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert (folder / "r.csv").read_text() == "old"

@@ -52,7 +52,7 @@ def test_every_example_of_help_run_is_valid(ks):
     (ks.folder / "file").write_text("x" * 1000)
     (ks.folder / "solver").write_text("#!/bin/sh\nexit 0\n")
     (ks.folder / "solver").chmod(0o755)
-    sweep = re.search(r"A sweep file:\n((?:  .*\n)+)", text).group(1)
+    sweep = re.search(r"A sweep file [^\n]*:\n((?:  .*\n)+)", text).group(1)
     (ks.folder / "sweep.yaml").write_text("\n".join(line[2:] for line in sweep.splitlines()) + "\n")
     examples = re.findall(r"^  (kernsight run .*?)(?:  +\(.*\))?$", text, re.M)
     assert len(examples) >= 5

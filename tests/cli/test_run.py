@@ -1,5 +1,6 @@
 """kernsight run: parameters, metrics, programs, exit statuses."""
 
+import csv
 import os
 import re
 import subprocess
@@ -76,6 +77,9 @@ def test_braces_that_are_no_names_stay(ks):
     (["--env", "novalue"], "NAME=VALUE"),
     (["--cwd", "/nonexistent"], "there is no such folder"),
     (["--csv", "-", "--json", "-"], "only one of --csv and --json"),
+    (["--csv", "r", "--json", "r"], "--csv and --json are the same file, r"),
+    (["-p", "n=1", "--env", "N={n}", "--output", "{n}.txt"], "all calls append to one file"),
+    (["-m", "CPU__Max_RSS.max"], "unknown metric CPU__Max_RSS.max; did you mean cpu__max_rss.max"),
     (["-m", "cpu__time_durations.sum"], "did you mean cpu__time_duration.sum"),
 ])
 def test_wrong_usage_is_one_line_and_runs_nothing(ks, args, message):
@@ -88,7 +92,9 @@ def test_wrong_usage_is_one_line_and_runs_nothing(ks, args, message):
 
 def test_programs_that_cannot_run(ks):
     assert "there is no such program" in ks("run", "--", "no-such-thing", status=2).stderr
-    assert "not an executable file" in ks("run", "--", "/etc/passwd", status=1).stderr
+    assert "not an executable file" in ks("run", "--", "/etc/passwd", status=2).stderr
+    assert "cannot run './x' in '/tmp': there is no such program" in ks(
+        "run", "--cwd", "/tmp", "--", "./x", status=2).stderr
     assert "there is no program to run" in ks("run", status=2).stderr
     done = ks("run", "--", "echo", "{m}", status=2)
     assert "there is no parameter m: add -p m=VALUES" in done.stderr
@@ -108,6 +114,7 @@ def test_a_failure_ends_the_sweep_and_keeps_what_is_finished(ks):
     assert "partial: 2 of 4 configs are finished" in done.stdout
     assert not (ks.folder / "r.csv").exists()
     assert len((ks.folder / "r.csv.partial").read_text().splitlines()) == 1 + 2 * 4
+    assert "what was measured is in r.csv.partial\n" in done.stderr
 
 
 def test_tolerant_goes_on_and_marks_what_failed(ks):
@@ -116,6 +123,20 @@ def test_tolerant_goes_on_and_marks_what_failed(ks):
     assert "3 of 4 configs succeeded" in done.stderr
     assert "all 2 runs failed: sh failed with exit status 1" in done.stdout
     assert len((ks.folder / "r.csv").read_text().splitlines()) == 1 + 4 * 4
+
+
+def test_a_program_that_is_missing_fails_in_its_own_row(ks):
+    done = ks("run", "-p", "p=true,nosuch", "--runs", "1", "-m", WALL, "--tolerant", "--csv", "-",
+              "--", "{p}", status=1)
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert [r["Annotation"] for r in rows] == ["true", "nosuch"]
+    assert rows[0]["Failure"] == "" and "cannot run 'nosuch'" in rows[1]["Failure"]
+
+
+def test_a_parameter_that_the_program_does_not_get_is_told(ks):
+    done = ks("run", "-p", "n=1,2", "-p", "m=1", "--env", "M={m}", "--runs", "1", "--", "true")
+    assert done.stdout.count("note: ") == 1
+    assert "the program does not use parameter n: write {n} where" in done.stdout
 
 
 def test_all_failed_says_so(ks):

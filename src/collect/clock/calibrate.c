@@ -48,7 +48,8 @@ static double median_reading(uint32_t slot)
         readings[count++] = v->slots[slot];
     }
     qsort(readings, count, sizeof readings[0], compare);
-    return (double)readings[count / 2];
+    const uint64_t *middle = &readings[count / 2];
+    return (double)*middle;
 }
 
 ks_status ks_clock_calibrate(const ks_hook *hook, uint32_t slots, int wall, ks_clock_costs *out,

@@ -77,8 +77,11 @@ static void end_usage(const ks_collector *self, ks_visit *visit)
 {
     usage end = read_usage();
     for (enum ks_reading r = KS_READ_USER; r <= KS_READ_PEAK_GROWTH; r++) {
-        uint64_t *slot = self->slot[r] >= 0 ? slot_of(self, visit, r) : NULL;
-        if (slot != NULL && *slot != MISSING) {
+        if (self->slot[r] < 0) {
+            continue;
+        }
+        uint64_t *slot = slot_of(self, visit, r);
+        if (*slot != MISSING) {
             *slot = end.now[r] - *slot;
         }
     }

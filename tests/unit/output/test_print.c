@@ -73,12 +73,12 @@ static void a_terminal_gets_what_fits(void **state)
     /* by hand: the deviation of -100, 0, 100, 50, -50 is 79.06, times 2.776 / sqrt(5) is 98.1 ns */
     shows(
         results, 80, false, false,
-        "                          fake__duration.sum   fake__bytes.sum  fake__busy.pct\n"
-        "annotation             n              \u00b5s  n             MB  n            %  n\n"
-        "fast                   1  51.200 \u00b1 0.098  5      134.2 \u00b1 0  5    99.50 \u00b1 0  5\n"
-        "fast                   2       -          0a         -      0a       -      0a\n"
-        "a rather slow variant  1     512 \u00b1 20     5~  0.001000 \u00b1 0  5    12.25 \u00b1 0  5\n"
-        "a rather slow variant  2       -          0a         -      0a       -      0a\n"
+        "                          fake__duration.sum  fake__bytes.sum  fake__busy.pct\n"
+        "annotation             n              \u00b5s  n            MB  n            %  n\n"
+        "fast                   1  51.200 \u00b1 0.098  5   134.218 \u00b1 0  5     99.5 \u00b1 0  5\n"
+        "fast                   2       -          0a        -      0a       -      0a\n"
+        "a rather slow variant  1     512 \u00b1 20     5~    0.001 \u00b1 0  5    12.25 \u00b1 0  5\n"
+        "a rather slow variant  2       -          0a        -      0a       -      0a\n"
         "\n"
         "~  not stable: the standard deviation is 2 % of the mean or more\n"
         "a  all 5 runs failed: the device said no, for a reason that is so long that it\n"
@@ -99,15 +99,15 @@ static void a_narrow_terminal_gets_sections_and_shorter_names(void **state)
           "a rathe...ariant  2       -           0a\n"
           "\n"
           "                         fake__bytes.sum\n"
-          "annotation          n             MB  n\n"
-          "fast                1     134.2 +- 0  5\n"
-          "fast                2         -       0a\n"
-          "a rather...variant  1  0.001000 +- 0  5\n"
-          "a rather...variant  2         -       0a\n"
+          "annotation           n            MB  n\n"
+          "fast                 1  134.218 +- 0  5\n"
+          "fast                 2        -       0a\n"
+          "a rather... variant  1    0.001 +- 0  5\n"
+          "a rather... variant  2        -       0a\n"
           "\n"
           "                          fake__busy.pct\n"
           "annotation             n           %  n\n"
-          "fast                   1  99.50 +- 0  5\n"
+          "fast                   1   99.5 +- 0  5\n"
           "fast                   2      -       0a\n"
           "a rather slow variant  1  12.25 +- 0  5\n"
           "a rather slow variant  2      -       0a\n"
@@ -127,8 +127,7 @@ static void a_pipe_gets_everything_on_one_line(void **state)
     ks_results *results = measure();
     view v = {results, KS_PRINT_OPTIONS_INIT};
     char *text = kt_capture(print, &v);
-    KT_HAS(text,
-           "a rather slow variant  1     512 \u00b1 20     5~  0.001000 \u00b1 0  5    12.25");
+    KT_HAS(text, "a rather slow variant  1     512 \u00b1 20     5~    0.001 \u00b1 0  5    12.25");
     KT_HAS(text,
            "a  all 5 runs failed: the device said no, for a reason that is so long that it does "
            "not fit on one line of a terminal\n");

@@ -101,9 +101,11 @@ static void units_are_scaled_for_people(void **state)
     assert_string_equal(scaled(51234, 310, "ns", 51234), "51.23 us");
     assert_string_equal(scaled(5.1234e7, NAN, "ns", 5e7), "51.23 ms");
     assert_string_equal(scaled(1e7, 1e4, "ns", 1e10), "0.010000 s"); /* the column's scale */
-    assert_string_equal(scaled(134217728, 0, "byte", 1.3e8), "134.2 MB");
+    assert_string_equal(scaled(134217728, 0, "byte", 1.3e8), "134.218 MB");
+    assert_string_equal(scaled(98304, 0, "byte", 1e5), "98.304 kB"); /* no more than there are */
+    assert_string_equal(scaled(0.00125, 0, "s", 0.001), "1.25 ms");
     assert_string_equal(scaled(2.5e9, 1e8, "byte/second", 2.5e9), "2.50 GB/s");
-    assert_string_equal(scaled(1.5e6, 0, "inst", 1.5e6), "1.500 M inst");
+    assert_string_equal(scaled(1.5e6, 0, "inst", 1.5e6), "1.5 M inst");
     assert_string_equal(scaled(12.3456, 0.2, "GFLOP/s", 12), "12.35 GFLOP/s");
     assert_string_equal(scaled(99.5, 0.25, "%", 99), "99.50 %");
     assert_string_equal(scaled(3, 0, NULL, 3), "3 ");

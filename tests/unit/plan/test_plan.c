@@ -258,6 +258,21 @@ static void a_plan_may_be_freed_half_built(void **state)
     ks_plan_free(plan);
 }
 
+static void no_plan_is_an_error(void **state)
+{
+    (void)state;
+    const ks_value one = ks_i64(1);
+    size_t count = 0;
+    KT_FAILS(ks_plan_axis(NULL, "n", &one, 1, &err), KS_EINVAL, "there is no plan (NULL)");
+    KT_FAILS(ks_plan_axis_i64(NULL, "n", &one.as.i64, 1, &err), KS_EINVAL, "there is no plan");
+    KT_FAILS(ks_plan_axis_spec(NULL, "n=1", &err), KS_EINVAL, "there is no plan");
+    KT_FAILS(ks_plan_config(NULL, &one, 1, &err), KS_EINVAL, "there is no plan");
+    KT_FAILS(ks_plan_metric(NULL, "m", &err), KS_EINVAL, "there is no plan");
+    KT_FAILS(ks_plan_runs(NULL, 3, &err), KS_EINVAL, "there is no plan");
+    KT_FAILS(ks_plan_count(NULL, &count, &err), KS_EINVAL, "there is no plan");
+    ks_plan_cancel(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +288,7 @@ int main(void)
         cmocka_unit_test(objects_are_released_once_each),
         cmocka_unit_test(a_shuffle_is_a_permutation_that_its_seed_repeats),
         cmocka_unit_test(a_plan_may_be_freed_half_built),
+        cmocka_unit_test(no_plan_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,26 @@ static void outside_a_table_there_is_nothing(void **state)
     ks_table_free(NULL);
 }
 
+static void no_table_is_an_empty_one_or_an_error(void **state)
+{
+    (void)state;
+    assert_int_equal(ks_table_rows(NULL), 0);
+    assert_int_equal(ks_table_columns(NULL), 0);
+    assert_int_equal(ks_table_find(NULL, "n"), 0);
+    assert_null(ks_table_name(NULL, 0));
+    assert_int_equal(ks_table_type(NULL, 0), KS_MISSING);
+    assert_false(ks_table_valid(NULL, 0, 0));
+    assert_int_equal(ks_table_get(NULL, 0, 0).type, KS_MISSING);
+    assert_null(ks_table_data(NULL, 0));
+    assert_null(ks_table_validity(NULL, 0));
+    assert_int_equal(ks_table_fact(NULL, "host").type, KS_MISSING);
+    assert_null(ks_table_fact_key(NULL, 0));
+    KT_FAILS(ks_table_csv(NULL, stdout, &err), KS_EINVAL, "there is no table (NULL)");
+    KT_FAILS(ks_table_write_csv(NULL, kt_path("x"), &err), KS_EINVAL, "there is no table (NULL)");
+    KT_FAILS(ks_table_json(NULL, stdout, &err), KS_EINVAL, "there is no table (NULL)");
+    KT_FAILS(ks_table_print(NULL, stdout, NULL, &err), KS_EINVAL, "there is no table (NULL)");
+}
+
 static void facts_travel_with_a_table(void **state)
 {
     (void)state;
@@ -114,6 +134,7 @@ int main(void)
         cmocka_unit_test(cells_are_missing_until_they_are_set),
         cmocka_unit_test(columns_can_be_read_as_arrays),
         cmocka_unit_test(outside_a_table_there_is_nothing),
+        cmocka_unit_test(no_table_is_an_empty_one_or_an_error),
         cmocka_unit_test(facts_travel_with_a_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
