@@ -49,7 +49,7 @@ static void fill(ks_samples *samples, uint32_t runs, uint32_t metrics, uint64_t 
 {
     ks_error err = KS_ERROR_INIT;
     check(ks_samples_start(samples, runs, &err), &err);
-    check(ks_samples_annotations(samples, 1, &err), &err);
+    check(ks_samples_enter(samples, 0, &err), &err);
     for (uint32_t run = 0; run < runs; run++) {
         ks_samples_presence(samples, 0, run)->visits = 1;
         for (uint32_t m = 0; m < metrics; m++) {
@@ -83,7 +83,7 @@ static int bench_samples(uint32_t configs, uint32_t metric_count, uint32_t runs,
     snprintf(spec, sizeof spec, "n=1..%u", configs);
     check(ks_plan_new(&plan, &err), &err);
     check(ks_plan_axis_spec(plan, spec, &err), &err);
-    check(ks_results_new(plan, configs, metrics, metric_count, false, &results, &err), &err);
+    check(ks_results_new(plan, configs, metrics, metric_count, &results, &err), &err);
     ks_samples_init(&samples, metrics, metric_count);
     ks_ledger_init(&ledger);
     uint64_t state = 42;
