@@ -91,9 +91,16 @@ static int bench_samples(uint32_t configs, uint32_t metric_count, uint32_t runs,
     size_t before = allocated();
     for (uint32_t config = 0; config < configs; config++) {
         fill(&samples, runs, metric_count, &state, file);
-        const ks_config_done done = {config, &samples, &ledger, &none, &none, paths, true};
+        const ks_batch batch = {.config = config,
+                                .stop = KS_STOP_RUNS,
+                                .succeeded = true,
+                                .samples = &samples,
+                                .ledger = &ledger,
+                                .once = &none,
+                                .infos = &none,
+                                .paths = paths};
         double start = now_s();
-        check(ks_results_config_done(results, &done, &err), &err);
+        check(ks_results_batch_done(results, &batch, &err), &err);
         taken += now_s() - start;
     }
     size_t kept = allocated() - before;

@@ -50,6 +50,25 @@ static void add_metrics(ks_plan *plan, const char *names, ks_error *err)
     free(copy);
 }
 
+static void set_runs(ks_plan *plan, const run_options *o, ks_error *err)
+{
+    if (o->runs > 0) {
+        if (o->min_runs != 0 || o->max_runs != 0 || o->precision_pct > 0.0 || o->budget_s > 0.0) {
+            ks_fail(err, KS_EINVAL, "cli", 0,
+                    "--precision, --min-runs, --max-runs and --budget have no use without --runs "
+                    "auto");
+        }
+        ks_plan_runs(plan, (uint32_t)o->runs, err);
+        return;
+    }
+    ks_auto_runs until = KS_AUTO_RUNS_INIT;
+    until.precision = o->precision_pct > 0.0 ? o->precision_pct / 100.0 : until.precision;
+    until.min_runs = o->min_runs > 0 ? (uint32_t)o->min_runs : until.min_runs;
+    until.max_runs = o->max_runs > 0 ? (uint32_t)o->max_runs : until.max_runs;
+    until.budget_s = o->budget_s;
+    ks_plan_auto_runs(plan, &until, err);
+}
+
 static void set_order(ks_plan *plan, const run_options *o, ks_error *err)
 {
     if (o->seed != 0 && o->order != KS_ORDER_SHUFFLED) {
@@ -108,7 +127,7 @@ static ks_status make_plan(const run_options *o, ks_plan **out, ks_error *err)
         add_metrics(plan, o->metrics.texts[i], err);
     }
     ks_plan_zip(plan, o->zip, err);
-    ks_plan_runs(plan, (uint32_t)o->runs, err);
+    set_runs(plan, o, err);
     ks_plan_warmup(plan, (uint32_t)o->warmup, err);
     if (o->max_configs > 0) {
         ks_plan_max_configs(plan, (size_t)o->max_configs, err);

@@ -14,9 +14,14 @@ static void show_plan(const ks_progress *now, const progress *p)
 {
     uint64_t per_config = now->configs > 0 ? now->calls / now->configs : 0;
     uint64_t runs = (uint64_t)now->runs * now->passes;
-    fprintf(stderr, "%llu calls of %s: %zu config%s x (%llu run%s", (unsigned long long)now->calls,
-            p->program, now->configs, now->configs == 1 ? "" : "s", (unsigned long long)now->runs,
-            now->runs == 1 ? "" : "s");
+    fprintf(stderr, "%s%llu calls of %s: %zu config%s x (",
+            now->most_runs > now->runs ? "at least " : "", (unsigned long long)now->calls,
+            p->program, now->configs, now->configs == 1 ? "" : "s");
+    if (now->most_runs > now->runs) {
+        fprintf(stderr, "%u to %u runs", now->runs, now->most_runs);
+    } else {
+        fprintf(stderr, "%u run%s", now->runs, now->runs == 1 ? "" : "s");
+    }
     if (now->passes > 1) {
         fprintf(stderr, " x %u passes", now->passes);
     }

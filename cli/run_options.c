@@ -11,13 +11,19 @@ enum kind {
     LIST,
     FLAG,
     NUMBER, /* a whole one */
+    RUNS,   /* a whole number, or auto */
     SECONDS,
+    PERCENT,
     ORDER
 };
 
 /* Keys of options without a letter. */
 enum {
     KEY_RUNS = 256,
+    KEY_PRECISION,
+    KEY_MIN_RUNS,
+    KEY_MAX_RUNS,
+    KEY_BUDGET,
     KEY_WARMUP,
     KEY_CSV,
     KEY_JSON,
@@ -40,9 +46,18 @@ static const struct argp_option known[] = {
     {"param", 'p', "NAME=VALUES", 0, "a parameter's values; several -p are multiplied", 1},
     {"zip", KEY_ZIP, NULL, 0, "pair the parameters' values instead", 1},
     {"metric", 'm', "METRIC,...", 0, "what to measure; times and output by default", 1},
-    {"runs", KEY_RUNS, "N", 0, "measured calls per config (default 10)", 1},
+    {"runs", KEY_RUNS, "N|auto", 0,
+     "measured calls per config (default 10); auto: as many as the precision needs", 1},
+    {"precision", KEY_PRECISION, "PCT", 0,
+     "--runs auto: +- in percent of the mean of the first metric (default 1)", 1},
+    {"min-runs", KEY_MIN_RUNS, "N", 0, "--runs auto: at least (default 10)", 1},
+    {"max-runs", KEY_MAX_RUNS, "N", 0, "--runs auto: at most (default 1000)", 1},
+    {"budget", KEY_BUDGET, "S", 0, "--runs auto: no more runs of a config after S seconds", 1},
     {"warmup", KEY_WARMUP, "N", 0, "unmeasured calls per config, first (default 0)", 1},
-    {"order", KEY_ORDER, "ORDER", 0, "order of the configs: given (default) or shuffled", 1},
+    {"order", KEY_ORDER, "ORDER", 0,
+     "order of the configs: given (default), shuffled, or interleaved (a run of each, then "
+     "the next)",
+     1},
     {"seed", KEY_SEED, "N", 0, "of the shuffle; drawn by default", 1},
     {"max-configs", KEY_MAX_CONFIGS, "N", 0, "refuse larger sweeps (default 100000)", 1},
     {"file", KEY_FILE, "F", 0, "a sweep file: YAML or JSON with these options as keys", 1},
@@ -79,7 +94,11 @@ static const struct {
     PLACE('p', LIST, params),
     PLACE('m', LIST, metrics),
     PLACE(KEY_ENV, LIST, env),
-    NUMBER_PLACE(KEY_RUNS, runs, 1, UINT32_MAX),
+    PLACE(KEY_RUNS, RUNS, runs),
+    NUMBER_PLACE(KEY_MIN_RUNS, min_runs, 2, UINT32_MAX),
+    NUMBER_PLACE(KEY_MAX_RUNS, max_runs, 2, UINT32_MAX),
+    PLACE(KEY_PRECISION, PERCENT, precision_pct),
+    PLACE(KEY_BUDGET, SECONDS, budget_s),
     NUMBER_PLACE(KEY_WARMUP, warmup, 0, UINT32_MAX),
     NUMBER_PLACE(KEY_MAX_CONFIGS, max_configs, 1, UINT32_MAX),
     NUMBER_PLACE(KEY_SEED, seed, 1, INT64_MAX),
@@ -193,28 +212,57 @@ static ks_status read_number(const char *name, const char *value, uint64_t least
     return KS_OK;
 }
 
-/* Decimal seconds, with a point in every locale (only LC_CTYPE is ever set here). */
-static ks_status read_seconds(const char *name, const char *value, double *out, ks_error *err)
+/* Whether a text is a decimal number above 0 and up to `most`, with a point in every locale (only
+ * LC_CTYPE is ever set here). */
+static bool read_decimal(const char *value, double most, double *out)
 {
     char *end = NULL;
-    double seconds = strtod(value, &end);
     bool digit = value[0] == '.' || (value[0] >= '0' && value[0] <= '9');
-    if (!digit || *end != '\0' || !(seconds > 0.0 && seconds <= 1e9)) {
-        return ks_fail(err, KS_EINVAL, "cli", 0, "%s takes seconds above 0, such as 0.5, not '%s'",
-                       name, value);
+    *out = strtod(value, &end);
+    return digit && *end == '\0' && *out > 0.0 && *out <= most;
+}
+
+static ks_status read_seconds(const char *name, const char *value, double *out, ks_error *err)
+{
+    return read_decimal(value, 1e9, out)
+               ? KS_OK
+               : ks_fail(err, KS_EINVAL, "cli", 0,
+                         "%s takes seconds above 0, such as 0.5, not '%s'", name, value);
+}
+
+static ks_status read_percent(const char *name, const char *value, double *out, ks_error *err)
+{
+    return read_decimal(value, 99.0, out)
+               ? KS_OK
+               : ks_fail(err, KS_EINVAL, "cli", 0,
+                         "%s takes percent from above 0 to 99, such as 0.5, not '%s'", name, value);
+}
+
+/* `*out` is 0 for auto. */
+static ks_status read_runs(const char *name, const char *value, uint64_t *out, ks_error *err)
+{
+    if (strcmp(value, "auto") == 0) {
+        *out = 0;
+        return KS_OK;
     }
-    *out = seconds;
-    return KS_OK;
+    ks_status status = read_number(name, value, 1, UINT32_MAX, out, NULL);
+    return status == KS_OK ? KS_OK
+                           : ks_fail(err, KS_EINVAL, "cli", 0,
+                                     "%s takes a whole number from 1 to %u, or auto, not '%s'",
+                                     name, UINT32_MAX, value);
 }
 
 static ks_status read_order(const char *name, const char *value, ks_order *out, ks_error *err)
 {
-    bool shuffled = strcmp(value, "shuffled") == 0;
-    if (!shuffled && strcmp(value, "given") != 0) {
-        return ks_fail(err, KS_EINVAL, "cli", 0, "%s is given or shuffled, not '%s'", name, value);
+    static const char *const orders[] = {"given", "shuffled", "interleaved"};
+    for (int i = KS_ORDER_GIVEN; i <= KS_ORDER_INTERLEAVED; i++) {
+        if (strcmp(value, orders[i]) == 0) {
+            *out = (ks_order)i;
+            return KS_OK;
+        }
     }
-    *out = shuffled ? KS_ORDER_SHUFFLED : KS_ORDER_GIVEN;
-    return KS_OK;
+    return ks_fail(err, KS_EINVAL, "cli", 0, "%s is given, shuffled or interleaved, not '%s'", name,
+                   value);
 }
 
 /* Put an option's value where it belongs; `name` is what the user calls it. */
@@ -227,8 +275,12 @@ static ks_status store(run_options *options, size_t place, const char *name, con
         return read_flag(name, value, at, err);
     case NUMBER:
         return read_number(name, value, places[place].least, places[place].most, at, err);
+    case RUNS:
+        return read_runs(name, value, at, err);
     case SECONDS:
         return read_seconds(name, value, at, err);
+    case PERCENT:
+        return read_percent(name, value, at, err);
     case ORDER:
         return read_order(name, value, at, err);
     case LIST:
@@ -359,6 +411,7 @@ static const struct argp parser = {
         "  kernsight run -p level=1,3,6,9 --runs 5 -- gzip -c -{level} file\n"
         "  kernsight run -p t=1..8*2 --env OMP_NUM_THREADS={t} --csv t.csv -- ./solver\n"
         "  kernsight run --prepare 'sync' --timeout 60 --tolerant -- make -j4\n"
+        "  kernsight run --runs auto --precision 0.5 -- ./solver\n"
         "  kernsight run -m 'cpu__*' -- ./solver      (its memory too)\n"
         "  kernsight run --file sweep.yaml\n\n"
         "A sweep file (the command line wins; its -m and --env add to the file's):\n"

@@ -17,7 +17,11 @@ typedef struct run_options {
     text_list metrics; /* names and patterns */
     text_list env;
     text_list program; /* and its arguments */
-    uint64_t runs;
+    uint64_t runs;     /* 0: auto */
+    uint64_t min_runs; /* of auto; 0: the library's default, as in those below */
+    uint64_t max_runs;
+    double precision_pct;
+    double budget_s;
     uint64_t warmup;
     uint64_t max_configs; /* 0: the library's limit */
     uint64_t seed;        /* 0: drawn */

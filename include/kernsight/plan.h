@@ -87,12 +87,39 @@ KS_API ks_status ks_plan_release(ks_plan *plan, void (*release)(void *object, vo
 /** Measured calls of the body per config and pass; at least 1, default 1. */
 KS_API ks_status ks_plan_runs(ks_plan *plan, uint32_t runs, ks_error *err);
 
+/**
+ * How long to go on when the number of runs is found out: until the 95 % interval of the mean of
+ * the first metric is narrow enough in every annotation (docs/statistics.md).
+ */
+typedef struct ks_auto_runs {
+    size_t struct_size;
+    double precision;  /**< half the interval's width, as a share of the mean: 0.01 is 1 % */
+    uint32_t min_runs; /**< at least 2 */
+    uint32_t max_runs;
+    double budget_s; /**< a config that has taken that long gets no more runs; 0: no limit */
+} ks_auto_runs;
+
+// clang-format off
+#define KS_AUTO_RUNS_INIT {sizeof(ks_auto_runs), 0.01, 10, 1000, 0}
+// clang-format on
+
+/**
+ * Measure each config until it is known well enough, in place of a fixed number of runs.
+ *
+ * A config that had precision enough gets half as many runs again, which had no say in the
+ * decision: else its interval would be too narrow. The results say why each config ended.
+ *
+ * @param[in] options  NULL: the defaults of KS_AUTO_RUNS_INIT
+ */
+KS_API ks_status ks_plan_auto_runs(ks_plan *plan, const ks_auto_runs *options, ks_error *err);
+
 /** Unmeasured calls of the body per config, before its runs; default 1, for a program 0. */
 KS_API ks_status ks_plan_warmup(ks_plan *plan, uint32_t calls, ks_error *err);
 
 typedef enum ks_order {
     KS_ORDER_GIVEN = 0,
-    KS_ORDER_SHUFFLED, /**< rows of the results stay in the order of the plan */
+    KS_ORDER_SHUFFLED,    /**< rows of the results stay in the order of the plan */
+    KS_ORDER_INTERLEAVED, /**< one run of every config, then the next: drift hits all alike */
 } ks_order;
 
 /** @param[in] seed  of the shuffle, below 2^63, kept in the results; 0 draws one */
@@ -217,13 +244,15 @@ typedef enum ks_phase {
 
 typedef struct ks_progress {
     ks_phase phase;
-    size_t config;       /**< how many configs are finished; the next one is being measured */
+    size_t config;       /**< place of the config in working order, from 0 */
     size_t configs;      /**< of the plan */
-    uint32_t run, runs;  /**< the call's run (or warm-up call), from 0, and how many there are */
+    uint32_t run, runs;  /**< the call's run (or warm-up call), from 0, and how many there are so
+                              far */
+    uint32_t most_runs;  /**< how many there may be: more than `runs` when it is found out */
     uint32_t pass;       /**< the call's pass, from 0 */
     uint32_t passes;     /**< calls of the body that one run needs */
     uint64_t calls_done; /**< calls of the body so far, warm-up calls included */
-    uint64_t calls;      /**< calls of the body in all */
+    uint64_t calls;      /**< calls of the body in all; at least, when it is found out */
     double elapsed_s;    /**< since KS_PHASE_START */
     double remaining_s;  /**< estimate; NaN while unknown */
     const ks_call *call; /**< the call; NULL at KS_PHASE_START and KS_PHASE_END */

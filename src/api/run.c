@@ -178,6 +178,21 @@ static const char *combine_text(const ks_plan *plan)
                                                 : "by kind";
 }
 
+static ks_status add_runs_facts(const ks_plan *plan, ks_table *t, ks_error *err)
+{
+    if (!plan->auto_runs) {
+        return ks_table_add_fact(t, "plan.runs", ks_i64(plan->runs), err);
+    }
+    KS_TRY(ks_table_add_fact(t, "plan.runs", ks_text("auto"), err));
+    KS_TRY(ks_table_add_fact(t, "plan.precision", ks_f64(plan->until.precision), err));
+    KS_TRY(ks_table_add_fact(t, "plan.min_runs", ks_i64(plan->until.min_runs), err));
+    KS_TRY(ks_table_add_fact(t, "plan.max_runs", ks_i64(plan->until.max_runs), err));
+    if (plan->until.budget_s > 0.0) {
+        KS_TRY(ks_table_add_fact(t, "plan.budget_s", ks_f64(plan->until.budget_s), err));
+    }
+    return KS_OK;
+}
+
 static ks_status add_plan_facts(const setup *s, ks_table *t, ks_error *err)
 {
     const ks_plan *plan = s->plan;
@@ -187,12 +202,13 @@ static ks_status add_plan_facts(const setup *s, ks_table *t, ks_error *err)
     for (size_t i = 0; i < s->choice.count; i++) {
         KS_TRY(ks_table_add_fact(t, "plan.metrics[]", ks_text(s->metrics[i].name), err));
     }
+    static const char *const orders[] = {"given", "shuffled", "interleaved"};
     bool shuffled = plan->order == KS_ORDER_SHUFFLED;
     KS_TRY(ks_table_add_fact(t, "plan.configs", ks_i64((int64_t)s->configs), err));
-    KS_TRY(ks_table_add_fact(t, "plan.runs", ks_i64(plan->runs), err));
+    KS_TRY(add_runs_facts(plan, t, err));
     KS_TRY(ks_table_add_fact(t, "plan.warmup", ks_i64(s->warmup), err));
     KS_TRY(ks_table_add_fact(t, "plan.passes", ks_i64(s->passes), err));
-    KS_TRY(ks_table_add_fact(t, "plan.order", ks_text(shuffled ? "shuffled" : "given"), err));
+    KS_TRY(ks_table_add_fact(t, "plan.order", ks_text(orders[plan->order]), err));
     if (shuffled) {
         KS_TRY(ks_table_add_fact(t, "plan.seed", ks_i64((int64_t)s->seed), err));
     }
@@ -275,7 +291,7 @@ static ks_status set_up(setup *s, const ks_collector_ops *const *collectors, ks_
 
 static ks_status run(setup *s, ks_body_fn body, void *user, ks_error *err)
 {
-    ks_sink sinks[] = {{s->results, ks_results_config_done, ks_results_finish}};
+    ks_sink sinks[] = {{s->results, ks_results_batch_done, ks_results_finish}};
     const ks_run_spec spec = {.plan = s->plan,
                               .body = body,
                               .user = user,

@@ -67,13 +67,12 @@ typedef struct ks_needs {
 
 typedef struct ks_pass_ctx {
     uint32_t pass;       /**< of this collector, from 0 */
-    uint32_t first_run;  /**< of this batch */
     uint32_t runs;       /**< in this batch */
     uint32_t first_slot; /**< of its words in a visit */
 } ks_pass_ctx;
 
 typedef struct ks_run_ctx {
-    uint32_t run;  /**< of the config, from 0 */
+    uint32_t run;  /**< of the batch, from 0: the samples' */
     uint32_t pass; /**< of this collector, from 0 */
 } ks_run_ctx;
 

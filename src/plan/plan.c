@@ -123,6 +123,36 @@ ks_status ks_plan_runs(ks_plan *plan, uint32_t runs, ks_error *err)
         return ks_fail(err, KS_EINVAL, "plan", 0, "0 runs measure nothing; ask for at least 1");
     }
     plan->runs = runs;
+    plan->auto_runs = false;
+    return KS_OK;
+}
+
+ks_status ks_plan_auto_runs(ks_plan *plan, const ks_auto_runs *options, ks_error *err)
+{
+    KS_ENTER_PLAN(plan, err);
+    static const ks_auto_runs defaults = KS_AUTO_RUNS_INIT;
+    const ks_auto_runs *o = options != NULL ? options : &defaults;
+    if (o->struct_size < sizeof defaults) {
+        return ks_fail(err, KS_EINVAL, "plan", 0,
+                       "the options are not initialised; start from KS_AUTO_RUNS_INIT");
+    }
+    if (!(o->precision > 0.0 && o->precision < 1.0)) {
+        return ks_fail(err, KS_EINVAL, "plan", 0,
+                       "the precision must be above 0 and below 1 (100 %%), such as 0.01");
+    }
+    if (o->min_runs < 2 || o->max_runs < o->min_runs) {
+        return ks_fail(err, KS_EINVAL, "plan", 0,
+                       "from %u to %u runs: at least 2 are needed, and no fewer at most than at "
+                       "least",
+                       o->min_runs, o->max_runs);
+    }
+    if (!(o->budget_s >= 0.0 && o->budget_s <= 1e9)) {
+        return ks_fail(err, KS_EINVAL, "plan", 0,
+                       "the time for a config must be from 0 (no limit) to 1e9 seconds");
+    }
+    plan->runs = o->min_runs;
+    plan->auto_runs = true;
+    plan->until = *o;
     return KS_OK;
 }
 
@@ -137,7 +167,7 @@ ks_status ks_plan_warmup(ks_plan *plan, uint32_t calls, ks_error *err)
 ks_status ks_plan_order(ks_plan *plan, ks_order order, uint64_t seed, ks_error *err)
 {
     KS_ENTER_PLAN(plan, err);
-    if (order != KS_ORDER_GIVEN && order != KS_ORDER_SHUFFLED) {
+    if (order < KS_ORDER_GIVEN || order > KS_ORDER_INTERLEAVED) {
         return ks_fail(err, KS_EINVAL, "plan", 0, "unknown order %d", (int)order);
     }
     if (seed > INT64_MAX) {

@@ -55,7 +55,9 @@ struct ks_plan {
     void (*release)(void *object, void *user);
     void *release_user;
 
-    uint32_t runs;
+    uint32_t runs;  /**< at least; all, unless it is found out */
+    bool auto_runs; /**< go on after these until `until` is met */
+    ks_auto_runs until;
     uint32_t warmup;
     bool warmup_set; /**< else it depends on the target: 1, for a program 0 */
     ks_order order;

@@ -41,6 +41,7 @@
     X(NUM_KERNELS, "NumKernels", KS_I64, true)       \
     X(OUTLIERS, "Outliers", KS_I64, true)            \
     X(WARNINGS, "Warnings", KS_TEXT, true)           \
+    X(STOP_REASON, "StopReason", KS_TEXT, true)      \
     X(PASSES, "Passes", KS_I64, true)                \
     X(REPLAY, "Replay", KS_TEXT, true)               \
     X(CACHE_CONTROL, "CacheControl", KS_TEXT, true)  \
@@ -120,7 +121,9 @@ static ks_status leave_out(builder *b, enum column column)
 static ks_status add_columns(builder *b)
 {
     for (enum column c = 0; c < COLUMN_COUNT; c++) {
-        if (c == BASELINE && b->r->plan->normalize == NULL) {
+        bool unused = (c == BASELINE && b->r->plan->normalize == NULL) ||
+                      (c == STOP_REASON && !b->r->plan->auto_runs);
+        if (unused) {
             b->at[c] = LEFT_OUT;
         } else if (fixed[c].ours && is_taken(b, fixed[c].name)) {
             KS_TRY(leave_out(b, c));
@@ -232,6 +235,22 @@ static ks_status set_remark(builder *b, size_t row, enum column column, const ks
     return status;
 }
 
+static const char *stop_reason(ks_stop stop)
+{
+    switch (stop) {
+    case KS_STOP_PRECISION:
+        return "precision";
+    case KS_STOP_MAX_RUNS:
+        return "max runs";
+    case KS_STOP_BUDGET:
+        return "time budget";
+    case KS_STOP_RUNS:
+    case KS_STOP_NOT_YET:
+        break;
+    }
+    return NULL;
+}
+
 static ks_status set_region(builder *b, size_t row, const ks_row *from)
 {
     const ks_region *region = from->region;
@@ -279,6 +298,7 @@ static ks_status fill_row(builder *b, size_t row, const ks_row *from)
     set_id(b, row, HOST, b->host);
     set_id(b, row, DEVICE, b->device);
     KS_TRY(set_region(b, row, from));
+    KS_TRY(set_text(b, row, STOP_REASON, stop_reason(from->record->stop)));
     set_statistics(b, row, from);
     KS_TRY(set_remark(b, row, FAILURE, from, ks_say_failure));
     KS_TRY(set_remark(b, row, WARNINGS, from, ks_say_warnings));
@@ -288,11 +308,11 @@ static ks_status fill_row(builder *b, size_t row, const ks_row *from)
 static bool all_whole(const ks_results *r)
 {
     bool any = false;
-    for (size_t i = 0; i < r->value_count; i++) {
-        if (!isnan(r->values[i]) && !ks_is_whole(r->values[i])) {
+    for (size_t i = 0; i < r->kept.value_count; i++) {
+        if (!isnan(r->kept.values[i]) && !ks_is_whole(r->kept.values[i])) {
             return false;
         }
-        any = any || !isnan(r->values[i]);
+        any = any || !isnan(r->kept.values[i]);
     }
     return any && r->plan->normalize == NULL;
 }

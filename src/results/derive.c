@@ -17,7 +17,7 @@ typedef struct series {
 
 struct ks_derivation {
     ks_results *results;
-    const ks_config_done *done;
+    const ks_batch *batch;
     uint32_t annotation; /* of the run */
     uint32_t run;
     uint32_t derive; /* number of the callback */
@@ -28,13 +28,13 @@ struct ks_derivation {
 
 const char *ks_derivation_annotation(const ks_derivation *derivation)
 {
-    return derivation->done->paths[derivation->annotation];
+    return derivation->batch->paths[derivation->annotation];
 }
 
 ks_status ks_derivation_metric(const ks_derivation *derivation, const char *name, double *out,
                                ks_error *err)
 {
-    const ks_samples *samples = derivation->done->samples;
+    const ks_samples *samples = derivation->batch->samples;
     for (uint32_t m = 0; m < samples->metric_count; m++) {
         if (strcmp(samples->metrics[m].name, name) != 0) {
             continue;
@@ -58,8 +58,8 @@ static ks_status check_name(const ks_derivation *d, const char *name, ks_error *
                        "not empty",
                        name);
     }
-    for (uint32_t m = 0; m < d->done->samples->metric_count; m++) {
-        if (strcmp(d->done->samples->metrics[m].name, name) == 0) {
+    for (uint32_t m = 0; m < d->batch->samples->metric_count; m++) {
+        if (strcmp(d->batch->samples->metrics[m].name, name) == 0) {
             return ks_fail(err, KS_EINVAL, "derive", 0,
                            "derived value '%s' has the name of a measured metric; choose another",
                            name);
@@ -121,7 +121,7 @@ static ks_status find_series(ks_derivation *d, uint32_t derived, series **out, k
             return KS_OK;
         }
     }
-    uint32_t runs = d->done->samples->runs;
+    uint32_t runs = d->batch->samples->runs;
     KS_TRY(KS_GROW(d->series, d->capacity, d->count + 1, err));
     series *s = &d->series[d->count];
     s->derived = derived;
@@ -165,10 +165,10 @@ ks_status ks_derivation_set(ks_derivation *derivation, const char *name, double 
 /* Call one callback for all runs of the region. */
 static ks_status evaluate(ks_derivation *d, ks_text_id *failures, ks_error *err)
 {
-    const ks_samples *samples = d->done->samples;
+    const ks_samples *samples = d->batch->samples;
     const ks_derive *derive = &d->results->plan->derives[d->derive];
     ks_fault fault = KS_FAULT_INIT;
-    ks_call call = {.plan = d->results->plan, .config = d->done->config, .fault = &fault};
+    ks_call call = {.plan = d->results->plan, .config = d->batch->config, .fault = &fault};
     for (uint32_t run = 0; run < samples->runs; run++) {
         const ks_presence *presence = ks_samples_presence(samples, d->annotation, run);
         failures[run] = 0;
@@ -177,7 +177,7 @@ static ks_status evaluate(ks_derivation *d, ks_text_id *failures, ks_error *err)
         }
         ks_error failed = KS_ERROR_INIT;
         d->run = run;
-        call.run = run;
+        call.run = d->batch->first_run + run;
         ks_status status = derive->fn(d, &call, derive->user, &failed);
         if (status == KS_OK) {
             ks_error_clear(&failed);
@@ -198,7 +198,7 @@ static ks_status evaluate(ks_derivation *d, ks_text_id *failures, ks_error *err)
 /* Why run `run` of the region has no value, if the callback gave none. */
 static const char *reason(const ks_derivation *d, uint32_t run, ks_text_id failure)
 {
-    const ks_samples *samples = d->done->samples;
+    const ks_samples *samples = d->batch->samples;
     const ks_presence *presence = ks_samples_presence(samples, d->annotation, run);
     if (samples->failures[run] != 0) {
         return ks_pool_text(&samples->texts, samples->failures[run]);
@@ -219,15 +219,16 @@ static ks_status keep_series(ks_derivation *d, ks_region *region, size_t from,
     ks_results *r = d->results;
     for (size_t i = from; i < d->count; i++) {
         const series *s = &d->series[i];
-        ks_derived_runs runs = {.derived = s->derived, .first_value = r->value_count};
-        for (uint32_t run = 0; run < d->done->samples->runs; run++) {
+        ks_derived_runs runs = {.derived = s->derived, .first_value = r->kept.value_count};
+        for (uint32_t run = 0; run < d->batch->samples->runs; run++) {
             bool valid = isfinite(s->values[run]) && failures[run] == 0;
             const char *why = s->whys[run] != 0 ? ks_pool_text(&r->pool, s->whys[run])
                                                 : reason(d, run, failures[run]);
             KS_TRY(ks_results_keep_value(r, valid, s->values[run], why, err));
         }
-        KS_TRY(KS_GROW(r->derived_runs, r->derived_run_capacity, r->derived_run_count + 1, err));
-        r->derived_runs[r->derived_run_count++] = runs;
+        KS_TRY(KS_GROW(r->kept.derived_runs, r->kept.derived_run_capacity,
+                       r->kept.derived_run_count + 1, err));
+        r->kept.derived_runs[r->kept.derived_run_count++] = runs;
         region->derived_count++;
     }
     return KS_OK;
@@ -259,7 +260,7 @@ static ks_status derive_one(ks_derivation *d, ks_region *region, ks_text_id *fai
 {
     size_t from = d->count;
     KS_TRY(evaluate(d, failures, err));
-    bool failed = any(failures, d->done->samples->runs);
+    bool failed = any(failures, d->batch->samples->runs);
     if (d->count == from && (failed || !has_name(d->results, d->derive))) {
         /* nothing was given: a row under the callback's own name says why */
         uint32_t derived = 0;
@@ -271,14 +272,14 @@ static ks_status derive_one(ks_derivation *d, ks_region *region, ks_text_id *fai
     return keep_series(d, region, from, failures, err);
 }
 
-ks_status ks_results_derive(ks_results *results, const ks_config_done *done, ks_region *region,
+ks_status ks_results_derive(ks_results *results, const ks_batch *batch, ks_region *region,
                             uint32_t annotation, ks_error *err)
 {
     if (results->plan->derive_count == 0) {
         return KS_OK;
     }
-    ks_derivation d = {.results = results, .done = done, .annotation = annotation};
-    ks_text_id *failures = ks_calloc(done->samples->runs, sizeof *failures);
+    ks_derivation d = {.results = results, .batch = batch, .annotation = annotation};
+    ks_text_id *failures = ks_calloc(batch->samples->runs, sizeof *failures);
     ks_status status = failures != NULL ? KS_OK : ks_enomem(err);
     for (size_t i = 0; i < results->plan->derive_count && status == KS_OK; i++) {
         d.derive = (uint32_t)i;

@@ -53,7 +53,7 @@ static struct ks_info_shape shape_of(const ks_info_values *values, uint32_t info
 
 static const ks_info_values *values_of(const ks_results *r, uint32_t info)
 {
-    return r->plan->infos[info].scope == KS_SCOPE_ONCE ? &r->once : &r->infos;
+    return r->plan->infos[info].scope == KS_SCOPE_ONCE ? &r->once : &r->kept.infos;
 }
 
 static ks_status add_statistics(const ks_results *r, ks_table *table, uint32_t info, ks_type type,
@@ -95,8 +95,8 @@ ks_status ks_info_columns_init(ks_info_columns *columns, const ks_results *resul
                                ks_error *err)
 {
     size_t most = 1;
-    for (size_t i = 0; i < results->record_count; i++) {
-        size_t values = results->records[i].info_count * results->records[i].runs;
+    for (size_t i = 0; i < results->kept.record_count; i++) {
+        size_t values = results->kept.records[i].info_count * results->kept.records[i].runs;
         most = values > most ? values : most;
     }
     *columns =
@@ -184,7 +184,7 @@ static gathered gather(const ks_info_columns *c, const ks_row *row, uint32_t inf
     ks_info_scope scope = r->plan->infos[info].scope;
     gathered all = {0};
     for (size_t i = 0; i < row->record->info_count; i++) {
-        const ks_info_value *v = &r->infos.list[row->record->first_info + i];
+        const ks_info_value *v = &r->kept.infos.list[row->record->first_info + i];
         if (v->info != info || (scope == KS_SCOPE_ANNOTATION && v->annotation != row->annotation)) {
             continue;
         }

@@ -1,4 +1,4 @@
-/* What is kept of a config when it is handed over. */
+/* What is kept of a batch when it is handed over. */
 #include <math.h>
 #include <string.h>
 
@@ -20,19 +20,20 @@ static ks_status keep_why(ks_results *r, size_t value, const char *why, ks_error
 {
     ks_why reason = {.value = value};
     KS_TRY(ks_pool_add(&r->pool, why, &reason.text, err));
-    KS_TRY(KS_GROW(r->whys, r->why_capacity, r->why_count + 1, err));
-    r->whys[r->why_count++] = reason;
+    KS_TRY(KS_GROW(r->kept.whys, r->kept.why_capacity, r->kept.why_count + 1, err));
+    r->kept.whys[r->kept.why_count++] = reason;
     return KS_OK;
 }
 
 ks_status ks_results_keep_value(ks_results *results, bool valid, double value, const char *why,
                                 ks_error *err)
 {
-    KS_TRY(KS_GROW(results->values, results->value_capacity, results->value_count + 1, err));
+    KS_TRY(KS_GROW(results->kept.values, results->kept.value_capacity,
+                   results->kept.value_count + 1, err));
     if (!valid) {
-        KS_TRY(keep_why(results, results->value_count, why, err));
+        KS_TRY(keep_why(results, results->kept.value_count, why, err));
     }
-    results->values[results->value_count++] = valid ? value : NAN;
+    results->kept.values[results->kept.value_count++] = valid ? value : NAN;
     return KS_OK;
 }
 
@@ -40,18 +41,18 @@ static ks_status keep_values(ks_results *r, const ks_samples *samples, uint32_t 
                              ks_error *err)
 {
     size_t count = (size_t)samples->metric_count * samples->runs;
-    KS_TRY(KS_GROW(r->values, r->value_capacity, r->value_count + count, err));
+    KS_TRY(KS_GROW(r->kept.values, r->kept.value_capacity, r->kept.value_count + count, err));
     for (uint32_t m = 0; m < samples->metric_count; m++) {
-        double *values = r->values + r->value_count;
+        double *values = r->kept.values + r->kept.value_count;
         uint32_t missing = ks_samples_series(samples, annotation, m, values);
         for (uint32_t run = 0; missing > 0 && run < samples->runs; run++) {
             const char *why = NULL;
             double value = NAN;
             if (!ks_samples_value(samples, annotation, run, m, &value, &why)) {
-                KS_TRY(keep_why(r, r->value_count + run, why, err));
+                KS_TRY(keep_why(r, r->kept.value_count + run, why, err));
             }
         }
-        r->value_count += samples->runs;
+        r->kept.value_count += samples->runs;
     }
     return KS_OK;
 }
@@ -161,44 +162,48 @@ static uint64_t find_added_shares(const ks_samples *samples, uint32_t annotation
     return bits;
 }
 
-static ks_status keep_region(ks_results *r, const ks_config_done *done, uint32_t annotation,
+static ks_status keep_region(ks_results *r, const ks_batch *batch, uint32_t annotation,
                              ks_error *err)
 {
-    const ks_samples *samples = done->samples;
-    ks_region region = {.config = done->config,
+    const ks_samples *samples = batch->samples;
+    ks_region region = {.config = batch->config,
+                        .first_run = batch->first_run,
                         .runs = samples->runs,
-                        .first_value = r->value_count,
-                        .first_derived = r->derived_run_count};
-    KS_TRY(keep_annotation(r, done->paths[annotation], &region.annotation, err));
+                        .first_value = r->kept.value_count,
+                        .first_derived = r->kept.derived_run_count};
+    KS_TRY(keep_annotation(r, batch->paths[annotation], &region.annotation, err));
     KS_TRY(keep_values(r, samples, annotation, err));
     note_presence(&region, samples, annotation);
-    KS_TRY(name_kernels(r, &region, done->ledger, annotation, err));
+    KS_TRY(name_kernels(r, &region, batch->ledger, annotation, err));
     region.shares_added = find_added_shares(samples, annotation);
-    KS_TRY(ks_results_derive(r, done, &region, annotation, err));
-    KS_TRY(KS_GROW(r->regions, r->region_capacity, r->region_count + 1, err));
-    r->regions[r->region_count++] = region;
+    KS_TRY(ks_results_derive(r, batch, &region, annotation, err));
+    KS_TRY(KS_GROW(r->kept.regions, r->kept.region_capacity, r->kept.region_count + 1, err));
+    r->kept.regions[r->kept.region_count++] = region;
     return KS_OK;
 }
 
 /* Info values refer to annotations of the run by id: turn those into ours. */
-static ks_status keep_infos(ks_results *r, const ks_config_done *done, ks_error *err)
+static ks_status keep_infos(ks_results *r, const ks_batch *batch, ks_error *err)
 {
     if (r->once.count == 0) {
-        for (size_t i = 0; i < done->once->count; i++) {
-            const ks_info_value *v = &done->once->list[i];
+        for (size_t i = 0; i < batch->once->count; i++) {
+            const ks_info_value *v = &batch->once->list[i];
             KS_TRY(ks_info_values_add(&r->once, v->info, v->run, v->annotation, &v->value, err));
         }
     }
-    for (size_t i = 0; i < done->infos->count; i++) {
-        const ks_info_value *v = &done->infos->list[i];
+    for (size_t i = 0; i < batch->infos->count; i++) {
+        const ks_info_value *v = &batch->infos->list[i];
+        if (v->run >= batch->first_run + batch->samples->runs) {
+            continue; /* of a run that was not finished */
+        }
         uint32_t annotation = KS_NO_ANNOTATION;
         if (r->plan->infos[v->info].scope == KS_SCOPE_ANNOTATION) {
             if (v->annotation == KS_NO_ANNOTATION) {
                 continue; /* the annotation was refused */
             }
-            KS_TRY(keep_annotation(r, done->paths[v->annotation], &annotation, err));
+            KS_TRY(keep_annotation(r, batch->paths[v->annotation], &annotation, err));
         }
-        KS_TRY(ks_info_values_add(&r->infos, v->info, v->run, annotation, &v->value, err));
+        KS_TRY(ks_info_values_add(&r->kept.infos, v->info, v->run, annotation, &v->value, err));
     }
     return KS_OK;
 }
@@ -214,51 +219,66 @@ static bool has_its_place(const ks_samples *samples, uint32_t run)
     return false;
 }
 
-static ks_status keep_record(ks_results *r, const ks_config_done *done, ks_error *err)
+static ks_status keep_failure(ks_results *r, const ks_batch *batch, uint32_t run, ks_error *err)
 {
-    ks_config_record record = {
-        .config = done->config, .runs = done->samples->runs, .first_info = r->infos.count};
-    for (uint32_t run = 0; run < done->samples->runs; run++) {
-        ks_text_id failure = done->samples->failures[run];
-        record.unplaced += failure != 0 && !has_its_place(done->samples, run);
-        if (failure != 0 && record.failed_runs++ == 0) {
-            KS_TRY(ks_pool_add(&r->pool, ks_pool_text(&done->samples->texts, failure),
-                               &record.failure, err));
-        }
-    }
-    KS_TRY(keep_infos(r, done, err));
-    record.info_count = r->infos.count - record.first_info;
-    KS_TRY(KS_GROW(r->records, r->record_capacity, r->record_count + 1, err));
-    r->records[r->record_count++] = record;
+    const ks_samples *samples = batch->samples;
+    ks_run_failure failure = {.run = batch->first_run + run};
+    KS_TRY(ks_pool_add(&r->pool, ks_pool_text(&samples->texts, samples->failures[run]),
+                       &failure.why, err));
+    KS_TRY(KS_GROW(r->kept.failures, r->kept.failure_capacity, r->kept.failure_count + 1, err));
+    r->kept.failures[r->kept.failure_count++] = failure;
     return KS_OK;
 }
 
-static ks_status keep_launches(ks_results *r, const ks_config_done *done, ks_error *err)
+static ks_status keep_record(ks_results *r, const ks_batch *batch, ks_error *err)
 {
-    const ks_ledger *ledger = done->ledger;
+    ks_config_record record = {.config = batch->config,
+                               .first_run = batch->first_run,
+                               .runs = batch->samples->runs,
+                               .stop = batch->stop,
+                               .first_failure = r->kept.failure_count,
+                               .first_info = r->kept.infos.count};
+    for (uint32_t run = 0; run < batch->samples->runs; run++) {
+        if (batch->samples->failures[run] != 0) {
+            record.failed_runs++;
+            record.unplaced += !has_its_place(batch->samples, run);
+            KS_TRY(keep_failure(r, batch, run, err));
+        }
+    }
+    KS_TRY(keep_infos(r, batch, err));
+    record.info_count = r->kept.infos.count - record.first_info;
+    KS_TRY(KS_GROW(r->kept.records, r->kept.record_capacity, r->kept.record_count + 1, err));
+    r->kept.records[r->kept.record_count++] = record;
+    return KS_OK;
+}
+
+static ks_status keep_launches(ks_results *r, const ks_batch *batch, ks_error *err)
+{
+    const ks_ledger *ledger = batch->ledger;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         ks_launch_record record = {
-            .config = done->config, .annotation = KS_NO_ANNOTATION, .launch = ledger->launches[i]};
+            .config = batch->config, .annotation = KS_NO_ANNOTATION, .launch = ledger->launches[i]};
+        record.launch.run += batch->first_run;
         if (record.launch.annotation != KS_NO_ANNOTATION) {
-            KS_TRY(
-                keep_annotation(r, done->paths[record.launch.annotation], &record.annotation, err));
+            KS_TRY(keep_annotation(r, batch->paths[record.launch.annotation], &record.annotation,
+                                   err));
         }
         KS_TRY(ks_pool_add(&r->pool, ks_pool_text(&ledger->kernels, record.launch.kernel),
                            &record.launch.kernel, err));
-        KS_TRY(KS_GROW(r->launches, r->launch_capacity, r->launch_count + 1, err));
-        r->launches[r->launch_count++] = record;
+        KS_TRY(KS_GROW(r->kept.launches, r->kept.launch_capacity, r->kept.launch_count + 1, err));
+        r->kept.launches[r->kept.launch_count++] = record;
     }
     return KS_OK;
 }
 
-static ks_status fail_baseline(const ks_results *r, const ks_config_done *done, ks_error *err)
+static ks_status fail_baseline(const ks_results *r, const ks_batch *batch, ks_error *err)
 {
     ks_buf names;
     ks_buf_init(&names, 1u << 20);
-    for (uint32_t i = 0; i < done->samples->entered_count; i++) {
-        uint32_t a = done->samples->entered[i];
-        if (was_entered(done->samples, a)) {
-            ks_buf_addf(&names, "%s%.60s", names.length > 0 ? ", " : "", done->paths[a]);
+    for (uint32_t i = 0; i < batch->samples->entered_count; i++) {
+        uint32_t a = batch->samples->entered[i];
+        if (was_entered(batch->samples, a)) {
+            ks_buf_addf(&names, "%s%.60s", names.length > 0 ? ", " : "", batch->paths[a]);
         }
     }
     ks_status status = ks_buf_status(&names, err);
@@ -273,67 +293,69 @@ static ks_status fail_baseline(const ks_results *r, const ks_config_done *done, 
 }
 
 /* The baseline is looked for in the first config that succeeded. */
-static ks_status check_baseline(ks_results *r, const ks_config_done *done, ks_error *err)
+static ks_status check_baseline(ks_results *r, const ks_batch *batch, ks_error *err)
 {
-    if (r->plan->normalize == NULL || r->baseline_seen || !done->succeeded) {
+    if (r->plan->normalize == NULL || r->baseline_seen || !batch->succeeded) {
         return KS_OK;
     }
-    for (uint32_t i = 0; i < done->samples->entered_count; i++) {
-        uint32_t a = done->samples->entered[i];
-        if (was_entered(done->samples, a) && strcmp(done->paths[a], r->plan->normalize) == 0) {
+    for (uint32_t i = 0; i < batch->samples->entered_count; i++) {
+        uint32_t a = batch->samples->entered[i];
+        if (was_entered(batch->samples, a) && strcmp(batch->paths[a], r->plan->normalize) == 0) {
             r->baseline_seen = true;
             return KS_OK;
         }
     }
-    return fail_baseline(r, done, err);
+    return fail_baseline(r, batch, err);
 }
 
-static ks_status keep_config(ks_results *r, const ks_config_done *done, ks_error *err)
+static ks_status keep_batch(ks_results *r, const ks_batch *batch, ks_error *err)
 {
-    for (uint32_t i = 0; i < done->samples->entered_count; i++) {
-        uint32_t a = done->samples->entered[i];
-        if (was_entered(done->samples, a)) {
-            KS_TRY(keep_region(r, done, a, err));
+    for (uint32_t i = 0; i < batch->samples->entered_count; i++) {
+        uint32_t a = batch->samples->entered[i];
+        if (was_entered(batch->samples, a)) {
+            KS_TRY(keep_region(r, batch, a, err));
         }
     }
-    KS_TRY(keep_launches(r, done, err));
-    return keep_record(r, done, err);
+    KS_TRY(keep_launches(r, batch, err));
+    return keep_record(r, batch, err);
 }
 
-ks_status ks_results_config_done(void *results, const ks_config_done *done, ks_error *err)
+ks_status ks_results_batch_done(void *results, const ks_batch *batch, ks_error *err)
 {
     ks_results *r = results;
-    KS_TRY(check_baseline(r, done, err));
-    /* all of a config or nothing: what was finished before must stay readable */
+    KS_TRY(check_baseline(r, batch, err));
+    /* all of a batch or nothing: what was finished before must stay readable */
     const ks_results before = *r;
-    ks_status status = keep_config(r, done, err);
+    ks_status status = keep_batch(r, batch, err);
     if (status != KS_OK) {
-        r->region_count = before.region_count;
-        r->value_count = before.value_count;
-        r->why_count = before.why_count;
-        r->derived_run_count = before.derived_run_count;
-        r->record_count = before.record_count;
-        r->launch_count = before.launch_count;
-        ks_info_values_truncate(&r->infos, before.infos.count);
+        r->kept.region_count = before.kept.region_count;
+        r->kept.value_count = before.kept.value_count;
+        r->kept.why_count = before.kept.why_count;
+        r->kept.derived_run_count = before.kept.derived_run_count;
+        r->kept.record_count = before.kept.record_count;
+        r->kept.failure_count = before.kept.failure_count;
+        r->kept.launch_count = before.kept.launch_count;
+        ks_info_values_truncate(&r->kept.infos, before.kept.infos.count);
         return status;
     }
-    r->finished++;
-    r->succeeded += done->succeeded;
+    bool ended = batch->stop != KS_STOP_NOT_YET;
+    r->finished += ended;
+    r->succeeded += ended && batch->succeeded;
     return KS_OK;
 }
 
 ks_text_id ks_results_why(const ks_results *results, size_t value)
 {
     size_t low = 0;
-    size_t high = results->why_count;
+    size_t high = results->kept.why_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (results->whys[middle].value < value) {
+        if (results->kept.whys[middle].value < value) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    bool found = low < results->why_count && results->whys[low].value == value;
-    return found ? results->whys[low].text : 0;
+    bool found = low < results->kept.why_count && results->kept.whys[low].value == value;
+    return found ? results->kept.whys[low].text : 0;
 }

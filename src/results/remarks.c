@@ -72,6 +72,32 @@ static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)
     }
 }
 
+/* What a config that got no more runs lacks for the precision that was asked for. */
+static void warn_precision(const ks_results *r, const ks_row *row, ks_buf *to)
+{
+    const ks_auto_runs *until = &r->plan->until;
+    size_t n = row->summary.n;
+    double half_pct = n >= 2 ? ks_half_width(n) * row->summary.relative_pct : NAN;
+    if (row->record->stop == KS_STOP_PRECISION || row->metric > 0 ||
+        half_pct <= 100.0 * until->precision) {
+        return;
+    }
+    char known[KS_NUM_MAX];
+    char wanted[KS_NUM_MAX];
+    ks_num_fixed(half_pct, 1, known);
+    ks_num_f64_plain(100.0 * until->precision, wanted);
+    ks_buf_addf(next(to),
+                "not as precise as asked for: \u00b1%s %% of the mean in place of %s %%, ",
+                isnan(half_pct) ? "?" : known, wanted);
+    if (row->record->stop == KS_STOP_MAX_RUNS) {
+        ks_buf_addf(to, "with all %u runs that are allowed", until->max_runs);
+    } else {
+        char seconds[KS_NUM_MAX];
+        ks_num_f64_plain(until->budget_s, seconds);
+        ks_buf_addf(to, "in the %s s that are allowed", seconds);
+    }
+}
+
 void ks_say_warnings(const ks_results *r, const ks_row *row, ks_buf *to)
 {
     const ks_region *region = row->region;
@@ -93,5 +119,11 @@ void ks_say_warnings(const ks_results *r, const ks_row *row, ks_buf *to)
     }
     if (!row->derived && row->summary.n > 0) {
         warn_metric(r, row, to);
+    }
+    bool ended = row->record->stop != KS_STOP_NOT_YET;
+    if (!ended) {
+        ks_buf_addf(next(to), "the sweep ended after %u of its runs", row->record->runs);
+    } else if (r->plan->auto_runs && !row->derived) {
+        warn_precision(r, row, to);
     }
 }

@@ -49,6 +49,18 @@ ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *m
     return KS_OK;
 }
 
+void ks_kept_free(ks_kept *kept)
+{
+    ks_free(kept->regions);
+    ks_free(kept->values);
+    ks_free(kept->whys);
+    ks_free(kept->derived_runs);
+    ks_free(kept->records);
+    ks_free(kept->failures);
+    ks_info_values_fini(&kept->infos);
+    ks_free(kept->launches);
+}
+
 void ks_results_free(ks_results *results)
 {
     if (results == NULL) {
@@ -58,14 +70,8 @@ void ks_results_free(ks_results *results)
     ks_free(results->metric_units);
     ks_free(results->metric_sources);
     ks_free(results->derived);
-    ks_free(results->regions);
-    ks_free(results->values);
-    ks_free(results->whys);
-    ks_free(results->derived_runs);
-    ks_free(results->records);
     ks_info_values_fini(&results->once);
-    ks_info_values_fini(&results->infos);
-    ks_free(results->launches);
+    ks_kept_free(&results->kept);
     ks_pool_fini(&results->pool);
     ks_pool_fini(&results->paths);
     ks_table_free(results->configs);
@@ -91,6 +97,9 @@ ks_status ks_results_finish(void *results, const ks_run_notes *notes, ks_error *
 {
     ks_results *r = results;
     ks_status status = add_end_facts(r, notes, err);
+    if (status == KS_OK) {
+        status = ks_results_join(r, err);
+    }
     if (status == KS_OK) {
         status = ks_results_build(r, err);
     }

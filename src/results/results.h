@@ -1,8 +1,9 @@
 /*
  * Results inside the library.
  *
- * While the run goes on, config_done() keeps what each config gave (keep.c, derive.c). At its end
- * finish() walks over the rows that come of it (rows.h) and makes a table of them (build.c).
+ * While the run goes on, batch_done() keeps what each batch gave (keep.c, derive.c). At its end
+ * finish() puts the batches of each config together (join.c), walks over the rows that come of it
+ * (rows.h) and makes a table of them (build.c).
  */
 #ifndef KS_RESULTS_RESULTS_H
 #define KS_RESULTS_RESULTS_H
@@ -28,10 +29,11 @@ typedef struct ks_derived_runs {
     size_t first_value;
 } ks_derived_runs;
 
-/** An annotation in a config. */
+/** An annotation in a batch; once batches are joined, in a config. */
 typedef struct ks_region {
     uint32_t config;
     uint32_t annotation; /**< index: its path is text index + 1 of `paths` */
+    uint32_t first_run;
     uint32_t runs;
     uint32_t visits; /**< per run, where they agree */
     bool visits_differ;
@@ -53,14 +55,22 @@ typedef struct ks_why {
     ks_text_id text;
 } ks_why;
 
-/** A config that was handed over. */
+/** A run that failed as a whole. */
+typedef struct ks_run_failure {
+    uint32_t run; /**< of the config */
+    ks_text_id why;
+} ks_run_failure;
+
+/** A batch that was handed over; once batches are joined, a config. */
 typedef struct ks_config_record {
     uint32_t config;
+    uint32_t first_run;
     uint32_t runs;
+    ks_stop stop;         /**< KS_STOP_NOT_YET: the sweep ended before it had all its runs */
+    size_t first_failure; /**< of its failed runs */
     uint32_t failed_runs;
-    uint32_t unplaced;  /**< of them those in which no annotation said that its work failed */
-    ks_text_id failure; /**< of the first of them */
-    size_t first_info;  /**< of its info values */
+    uint32_t unplaced; /**< of them those in which no annotation said that its work failed */
+    size_t first_info; /**< of its info values */
     size_t info_count;
 } ks_config_record;
 
@@ -69,6 +79,32 @@ typedef struct ks_launch_record {
     uint32_t annotation; /**< index, or KS_NO_ANNOTATION */
     ks_launch launch;    /**< its kernel is in our pool */
 } ks_launch_record;
+
+/** What batches gave, one after the other. */
+typedef struct ks_kept {
+    ks_region *regions;
+    size_t region_count;
+    size_t region_capacity;
+    double *values; /**< NaN: missing */
+    size_t value_count;
+    size_t value_capacity;
+    ks_why *whys;
+    size_t why_count;
+    size_t why_capacity;
+    ks_derived_runs *derived_runs;
+    size_t derived_run_count;
+    size_t derived_run_capacity;
+    ks_config_record *records;
+    size_t record_count;
+    size_t record_capacity;
+    ks_run_failure *failures;
+    size_t failure_count;
+    size_t failure_capacity;
+    ks_info_values infos;
+    ks_launch_record *launches;
+    size_t launch_count;
+    size_t launch_capacity;
+} ks_kept;
 
 struct ks_results {
     /* known from the start; borrowed until finish() has returned */
@@ -93,26 +129,8 @@ struct ks_results {
     size_t derived_count;
     size_t derived_capacity;
 
-    ks_region *regions;
-    size_t region_count;
-    size_t region_capacity;
-    double *values; /* NaN: missing */
-    size_t value_count;
-    size_t value_capacity;
-    ks_why *whys;
-    size_t why_count;
-    size_t why_capacity;
-    ks_derived_runs *derived_runs;
-    size_t derived_run_count;
-    size_t derived_run_capacity;
-    ks_config_record *records;
-    size_t record_count;
-    size_t record_capacity;
+    ks_kept kept;
     ks_info_values once;
-    ks_info_values infos;
-    ks_launch_record *launches;
-    size_t launch_count;
-    size_t launch_capacity;
 
     ks_table *configs; /* a row per config of the plan: its parameters */
     ks_table *table;
@@ -128,17 +146,22 @@ static inline const char *ks_results_path(const ks_results *results, uint32_t an
 ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *metrics,
                          uint32_t metric_count, ks_results **out, ks_error *err);
 
+void ks_kept_free(ks_kept *kept);
+
 /* The sink (samples/sink.h); `results` is the ks_results. */
-ks_status ks_results_config_done(void *results, const ks_config_done *done, ks_error *err);
+ks_status ks_results_batch_done(void *results, const ks_batch *batch, ks_error *err);
 ks_status ks_results_finish(void *results, const ks_run_notes *notes, ks_error *err);
 
 /* derive.c: evaluate the plan's callbacks for a region that was kept. */
-ks_status ks_results_derive(ks_results *results, const ks_config_done *done, ks_region *region,
+ks_status ks_results_derive(ks_results *results, const ks_batch *batch, ks_region *region,
                             uint32_t annotation, ks_error *err);
 
 /* keep.c: store a value, or why there is none, at the end of `values`. */
 ks_status ks_results_keep_value(ks_results *results, bool valid, double value, const char *why,
                                 ks_error *err);
+
+/* join.c: one record per config, one region per config and annotation. */
+ks_status ks_results_join(ks_results *results, ks_error *err);
 
 /* build.c */
 ks_status ks_results_build(ks_results *results, ks_error *err);

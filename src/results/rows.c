@@ -17,10 +17,10 @@ static ks_status find_derived(ks_rows *rows, ks_error *err)
     if (rows->has_derived == NULL) {
         return ks_enomem(err);
     }
-    for (size_t i = 0; i < r->region_count; i++) {
-        const ks_region *region = &r->regions[i];
+    for (size_t i = 0; i < r->kept.region_count; i++) {
+        const ks_region *region = &r->kept.regions[i];
         for (size_t k = 0; k < region->derived_count; k++) {
-            uint32_t derived = r->derived_runs[region->first_derived + k].derived;
+            uint32_t derived = r->kept.derived_runs[region->first_derived + k].derived;
             rows->has_derived[region->annotation * r->derived_count + derived] = true;
         }
     }
@@ -39,13 +39,13 @@ static int by_annotation_and_config(const void *a, const void *b)
 
 ks_status ks_sort_regions(const ks_results *results, const ks_region ***out, ks_error *err)
 {
-    size_t count = results->region_count;
+    size_t count = results->kept.region_count;
     const ks_region **sorted = ks_calloc(count, sizeof *sorted);
     if (sorted == NULL) {
         return ks_enomem(err);
     }
     for (size_t i = 0; i < count; i++) {
-        sorted[i] = &results->regions[i];
+        sorted[i] = &results->kept.regions[i];
     }
     qsort(sorted, count, sizeof *sorted, by_annotation_and_config);
     *out = sorted;
@@ -61,8 +61,8 @@ static ks_status find_places(ks_rows *rows, ks_error *err)
     if (rows->first == NULL) {
         return ks_enomem(err);
     }
-    for (size_t i = 0; i < r->region_count; i++) {
-        rows->first[r->regions[i].annotation + 1]++;
+    for (size_t i = 0; i < r->kept.region_count; i++) {
+        rows->first[r->kept.regions[i].annotation + 1]++;
     }
     for (size_t a = 0; a < count; a++) {
         rows->first[a + 1] += rows->first[a];
@@ -79,9 +79,9 @@ static ks_status find_configs(ks_rows *rows, ks_error *err)
     if (rows->by_config == NULL || rows->lost == NULL) {
         return ks_enomem(err);
     }
-    for (size_t i = 0; i < r->record_count; i++) {
-        rows->by_config[r->records[i].config] = &r->records[i];
-        longest = r->records[i].runs > longest ? r->records[i].runs : longest;
+    for (size_t i = 0; i < r->kept.record_count; i++) {
+        rows->by_config[r->kept.records[i].config] = &r->kept.records[i];
+        longest = r->kept.records[i].runs > longest ? r->kept.records[i].runs : longest;
     }
     for (uint32_t config = 0; config < r->planned; config++) {
         const ks_config_record *record = rows->by_config[config];
@@ -149,7 +149,7 @@ static size_t place_of(const ks_results *r, const ks_region *region, bool derive
         return region->first_value + (size_t)metric * region->runs;
     }
     for (size_t i = 0; i < region->derived_count; i++) {
-        const ks_derived_runs *runs = &r->derived_runs[region->first_derived + i];
+        const ks_derived_runs *runs = &r->kept.derived_runs[region->first_derived + i];
         if (runs->derived == metric) {
             return runs->first_value;
         }
@@ -268,7 +268,7 @@ static void summarize(ks_rows *rows, ks_row *row)
 {
     const ks_results *r = rows->r;
     uint32_t runs = row->first_value != KS_NO_VALUES ? row->runs : 0;
-    const double *values = r->values + (runs > 0 ? row->first_value : 0);
+    const double *values = r->kept.values + (runs > 0 ? row->first_value : 0);
     double *valid = rows->scratch;
     size_t n = 0;
     for (uint32_t run = 0; run < runs; run++) {
@@ -331,7 +331,7 @@ void ks_rows_compute(ks_rows *rows, ks_row *row)
     summarize(rows, row);
     if (row->region == NULL) {
         row->failed = row->record->failed_runs;
-        row->failure = row->record->failure;
+        row->failure = row->failed > 0 ? rows->r->kept.failures[row->record->first_failure].why : 0;
     }
     if (rows->r->plan->normalize != NULL) {
         normalize(rows, row);

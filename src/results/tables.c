@@ -94,8 +94,8 @@ static ks_status add_series(sampler *s, const series *from)
         KS_TRY(set_params(r, s->table, row, s->first_param, region->config, s->err));
         ks_table_set_i64(s->table, row, s->config, region->config);
         ks_table_set_i64(s->table, row, s->run, run);
-        ks_table_set_f64(s->table, row, s->value, r->values[at]);
-        if (isnan(r->values[at])) {
+        ks_table_set_f64(s->table, row, s->value, r->kept.values[at]);
+        if (isnan(r->kept.values[at])) {
             KS_TRY(ks_table_set_text(s->table, row, s->reason,
                                      ks_pool_text(&r->pool, ks_results_why(r, at)), s->err));
         }
@@ -112,7 +112,7 @@ static ks_status add_region(sampler *s, const ks_region *region)
         KS_TRY(add_series(s, &measured));
     }
     for (size_t i = 0; i < region->derived_count; i++) {
-        const ks_derived_runs *runs = &r->derived_runs[region->first_derived + i];
+        const ks_derived_runs *runs = &r->kept.derived_runs[region->first_derived + i];
         const ks_derived *derived = &r->derived[runs->derived];
         series given = {region, derived->name, derived->unit, runs->first_value};
         KS_TRY(add_series(s, &given));
@@ -125,7 +125,7 @@ static ks_status fill_samples(sampler *s)
     const ks_region **sorted = NULL;
     KS_TRY(ks_sort_regions(s->r, &sorted, s->err));
     ks_status status = add_sample_columns(s);
-    for (size_t i = 0; i < s->r->region_count && status == KS_OK; i++) {
+    for (size_t i = 0; i < s->r->kept.region_count && status == KS_OK; i++) {
         status = add_region(s, sorted[i]);
     }
     ks_free(sorted);
@@ -176,10 +176,10 @@ static ks_status add_launch_columns(ks_table *table, ks_error *err)
 static ks_status fill_launches(const ks_results *r, ks_table *table, ks_error *err)
 {
     KS_TRY(add_launch_columns(table, err));
-    KS_TRY(ks_table_add_rows(table, r->launch_count, err));
+    KS_TRY(ks_table_add_rows(table, r->kept.launch_count, err));
     int64_t order = 0;
-    for (size_t row = 0; row < r->launch_count; row++) {
-        const ks_launch_record *from = &r->launches[row];
+    for (size_t row = 0; row < r->kept.launch_count; row++) {
+        const ks_launch_record *from = &r->kept.launches[row];
         const ks_launch *l = &from->launch;
         bool same_run = row > 0 && from[-1].config == from->config && from[-1].launch.run == l->run;
         order = same_run ? order + 1 : 0;

@@ -1,18 +1,15 @@
-/* One config: warm-up, all passes and runs, and whether its values can be used. */
+/* Runs of a config: warm-up, all passes, and whether their values can be used. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "run/state.h"
 
-static ks_status begin_pass(ks_run_state *s, uint32_t pass, uint32_t first_run, uint32_t runs,
-                            ks_error *err)
+static ks_status begin_pass(ks_run_state *s, uint32_t pass, uint32_t runs, ks_error *err)
 {
     for (size_t i = 0; i < s->spec->member_count; i++) {
         const ks_member *m = &s->spec->members[i];
         if (ks_member_active(m, pass)) {
-            ks_pass_ctx ctx = {.pass = pass - m->first_pass,
-                               .first_run = first_run,
-                               .runs = runs,
-                               .first_slot = m->first_slot};
+            ks_pass_ctx ctx = {
+                .pass = pass - m->first_pass, .runs = runs, .first_slot = m->first_slot};
             KS_TRY(m->ops->pass_begin(m->collector, &ctx, err));
         }
     }
@@ -30,29 +27,50 @@ static ks_status end_pass(ks_run_state *s, uint32_t pass, ks_error *err)
     return KS_OK;
 }
 
-/* Some runs of a config, in all passes. */
-static ks_status measure_batch(ks_run_state *s, size_t config, uint32_t first_run, uint32_t runs,
-                               ks_error *err)
+/* The calls of one pass. @param[out] done  runs that were made */
+static ks_status measure_pass(ks_run_state *s, size_t config, uint32_t pass, uint32_t runs,
+                              uint32_t *done, ks_error *err)
 {
+    ks_hooks hooks;
+    ks_gather_hooks(s, pass, &hooks);
+    KS_TRY(begin_pass(s, pass, runs, err));
+    for (*done = 0; *done < runs; (*done)++) {
+        ks_call call = {.plan = s->spec->plan,
+                        .config = config,
+                        .run = s->first_run + *done,
+                        .pass = pass,
+                        .fault = &s->fault};
+        KS_TRY(ks_measured_call(s, &call, &hooks, err));
+    }
+    return KS_OK;
+}
+
+/* All passes. When the last one is cancelled, the runs that it had made are complete: `*runs`
+ * becomes their number; else, after a failure, 0. */
+static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, ks_error *err)
+{
+    uint32_t wanted = *runs;
+    ks_status status = KS_OK;
+    *runs = 0;
     for (uint32_t pass = 0; pass < s->passes; pass++) {
-        ks_hooks hooks;
-        ks_gather_hooks(s, pass, &hooks);
-        KS_TRY(begin_pass(s, pass, first_run, runs, err));
-        for (uint32_t run = first_run; run < first_run + runs; run++) {
-            ks_call call = {.plan = s->spec->plan,
-                            .config = config,
-                            .run = run,
-                            .pass = pass,
-                            .fault = &s->fault};
-            KS_TRY(ks_measured_call(s, &call, &hooks, err));
+        uint32_t done = 0;
+        status = measure_pass(s, config, pass, wanted, &done, err);
+        bool kept = status == KS_ECANCELED && pass + 1 == s->passes;
+        if (status != KS_OK && !kept) {
+            return status;
         }
         KS_TRY(end_pass(s, pass, err));
+        *runs = pass + 1 == s->passes ? done : 0;
     }
     for (size_t i = 0; i < s->spec->member_count; i++) {
         const ks_member *m = &s->spec->members[i];
         KS_TRY(m->ops->drain(m->collector, &s->samples, err));
     }
-    return KS_OK;
+    if (*runs < wanted) {
+        ks_samples_keep_runs(&s->samples, *runs);
+        ks_ledger_keep_runs(s->spec->ledger, *runs);
+    }
+    return status;
 }
 
 static void note_launches(ks_run_state *s)
@@ -165,8 +183,8 @@ static uint32_t first_watched_pass(const ks_run_state *s)
     return pass;
 }
 
-/* What makes the values of a config unusable although every call succeeded. */
-static ks_status check_config(const ks_run_state *s, ks_error *err)
+/* What makes values unusable although every call succeeded. */
+static ks_status check_values(const ks_run_state *s, ks_error *err)
 {
     const ks_ledger *ledger = s->spec->ledger;
     for (uint32_t pass = ledger->first_pass + 1; pass < s->passes; pass++) {
@@ -177,7 +195,7 @@ static ks_status check_config(const ks_run_state *s, ks_error *err)
     return check_captured(s, err);
 }
 
-static ks_status warm_up(ks_run_state *s, size_t config, ks_error *err)
+ks_status ks_warm_up(ks_run_state *s, size_t config, ks_error *err)
 {
     for (uint32_t i = 0; i < s->spec->warmup; i++) {
         ks_call call = {
@@ -187,8 +205,8 @@ static ks_status warm_up(ks_run_state *s, size_t config, ks_error *err)
     return KS_OK;
 }
 
-/* The values of a config cannot be used: the sweep ends, or the config has none. */
-static ks_status spoil_config(ks_run_state *s, size_t config, ks_error *failure, ks_error *err)
+/* The values of a batch cannot be used: the sweep ends, or the batch has none. */
+static ks_status spoil_batch(ks_run_state *s, size_t config, ks_error *failure, ks_error *err)
 {
     const ks_call call = {.plan = s->spec->plan, .config = config, .fault = &s->fault};
     if (!s->spec->plan->tolerant) {
@@ -206,30 +224,49 @@ static ks_status spoil_config(ks_run_state *s, size_t config, ks_error *failure,
     return KS_OK;
 }
 
-ks_status ks_measure_config(ks_run_state *s, size_t config, ks_error *err)
+static ks_status start_batch(ks_run_state *s, size_t config, uint32_t runs, ks_error *err)
+{
+    const ks_call first = {.plan = s->spec->plan, .config = config, .fault = &s->fault};
+    KS_TRY(ks_samples_start(&s->samples, runs, err));
+    ks_ledger_start(s->spec->ledger, first_watched_pass(s));
+    ks_infos_start_batch(&s->infos);
+    if (s->first_run == 0) {
+        ks_infos_collect(&s->infos, KS_SCOPE_CONFIG, &first);
+    }
+    return KS_OK;
+}
+
+ks_status ks_measure_batch(ks_run_state *s, size_t config, uint32_t *runs, ks_error *err)
 {
     enum {
         ATTEMPTS = 2
     };
-    const uint32_t runs = s->spec->plan->runs;
-    const ks_call first = {.plan = s->spec->plan, .config = config, .fault = &s->fault};
+    uint32_t wanted = *runs;
+    uint32_t got = 0;
     ks_error failure = KS_ERROR_INIT;
-    KS_TRY(warm_up(s, config, err));
+    *runs = 0;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         ks_error_clear(&failure);
-        KS_TRY(ks_samples_start(&s->samples, runs, err));
-        ks_ledger_start(s->spec->ledger, first_watched_pass(s));
-        ks_infos_start_config(&s->infos);
-        ks_infos_collect(&s->infos, KS_SCOPE_CONFIG, &first);
-        KS_TRY(measure_batch(s, config, 0, runs, err));
-        if (check_config(s, &failure) == KS_OK) {
+        got = wanted;
+        KS_TRY(start_batch(s, config, wanted, err));
+        ks_status status = measure_passes(s, config, &got, err);
+        if (status != KS_OK) {
+            *runs = check_values(s, NULL) == KS_OK ? got : 0;
+            note_launches(s);
+            return status;
+        }
+        if (check_values(s, &failure) == KS_OK) {
             break;
         }
-        s->calls += attempt + 1 < ATTEMPTS ? (uint64_t)runs * s->passes : 0;
+        s->calls += attempt + 1 < ATTEMPTS ? (uint64_t)wanted * s->passes : 0;
     }
     note_launches(s);
     if (failure.code == KS_OK) {
         check_combining(s, &failure);
     }
-    return failure.code != KS_OK ? spoil_config(s, config, &failure, err) : KS_OK;
+    if (failure.code != KS_OK) {
+        KS_TRY(spoil_batch(s, config, &failure, err));
+    }
+    *runs = got;
+    return KS_OK;
 }

@@ -35,7 +35,7 @@ void ks_infos_fini(ks_infos *infos)
     pthread_mutex_destroy(&infos->lock);
 }
 
-void ks_infos_start_config(ks_infos *infos)
+void ks_infos_start_batch(ks_infos *infos)
 {
     ks_info_values_truncate(&infos->values, 0);
 }

@@ -13,7 +13,7 @@ typedef struct ks_infos {
     const ks_call *call;  /* the present one, for annotations entered in it */
     pthread_mutex_t lock; /* annotations are entered on any thread */
     ks_info_values once;
-    ks_info_values values; /* of the present config */
+    ks_info_values values; /* of the present batch */
     size_t call_start;     /* values of the present call start here */
     uint32_t entries;      /* annotations entered in the present call */
     bool wanted[KS_SCOPE_ANNOTATION + 1];
@@ -25,8 +25,8 @@ typedef struct ks_infos {
 ks_status ks_infos_init(ks_infos *infos, const ks_plan *plan, ks_error *err);
 void ks_infos_fini(ks_infos *infos);
 
-/** Forget the values of the last config. */
-void ks_infos_start_config(ks_infos *infos);
+/** Forget the values of the last batch. */
+void ks_infos_start_batch(ks_infos *infos);
 
 /** Call the collectors of a scope: once, config or run. */
 void ks_infos_collect(ks_infos *infos, ks_info_scope scope, const ks_call *call);

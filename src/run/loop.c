@@ -8,6 +8,11 @@
 #include "base/error.h"
 #include "run/state.h"
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 void ks_tell_progress(const ks_run_state *s, ks_phase phase, const ks_call *call)
 {
     const ks_plan *plan = s->spec->plan;
@@ -22,18 +27,20 @@ void ks_tell_progress(const ks_run_state *s, ks_phase phase, const ks_call *call
     }
     double elapsed = (double)(ks_now_ns() - s->started_ns) / 1e9;
     double left = (double)(s->calls - s->calls_done);
+    bool guess = s->calls_done > 0 && !plan->auto_runs;
     ks_progress progress = {
         .phase = phase,
-        .config = s->finished,
+        .config = s->position,
         .configs = s->spec->configs,
         .run = call != NULL ? call->run : 0,
-        .runs = call != NULL && call->warmup ? s->spec->warmup : plan->runs,
+        .runs = call != NULL && call->warmup ? s->spec->warmup : larger(plan->runs, s->batch_end),
+        .most_runs = plan->auto_runs ? plan->until.max_runs : plan->runs,
         .pass = call != NULL ? call->pass : 0,
         .passes = s->passes,
         .calls_done = s->calls_done,
         .calls = s->calls,
         .elapsed_s = elapsed,
-        .remaining_s = s->calls_done > 0 ? elapsed / (double)s->calls_done * left : NAN,
+        .remaining_s = guess ? elapsed / (double)s->calls_done * left : NAN,
         .call = call != NULL ? &own : NULL,
     };
     plan->progress(&progress, plan->progress_user);
@@ -59,24 +66,88 @@ void ks_name_config(const ks_run_state *s, const ks_call *call, ks_error *err)
                     values, close);
 }
 
-static ks_status hand_over(ks_run_state *s, size_t config, ks_error *err)
+static ks_status hand_over(ks_run_state *s, size_t config, const ks_stopping *state, ks_error *err)
 {
-    bool succeeded = true;
-    for (uint32_t run = 0; run < s->samples.runs; run++) {
-        succeeded = succeeded && s->samples.failures[run] == 0;
-    }
-    ks_config_done done = {.config = (uint32_t)config,
-                           .samples = &s->samples,
-                           .ledger = s->spec->ledger,
-                           .once = &s->infos.once,
-                           .infos = &s->infos.values,
-                           .paths = s->paths,
-                           .succeeded = succeeded};
+    const ks_batch batch = {.config = (uint32_t)config,
+                            .first_run = s->first_run,
+                            .stop = state->stop,
+                            .succeeded = !state->failed,
+                            .samples = &s->samples,
+                            .ledger = s->spec->ledger,
+                            .once = &s->infos.once,
+                            .infos = &s->infos.values,
+                            .paths = s->paths};
     for (size_t i = 0; i < s->spec->sink_count; i++) {
-        KS_TRY(s->spec->sinks[i].config_done(s->spec->sinks[i].self, &done, err));
+        KS_TRY(s->spec->sinks[i].batch_done(s->spec->sinks[i].self, &batch, err));
     }
-    s->finished++;
+    s->finished += state->stop != KS_STOP_NOT_YET;
     return KS_OK;
+}
+
+/* Calls that the next runs of a config need beyond those that were counted from the start. */
+static uint64_t count_more(const ks_run_state *s, uint32_t done, uint32_t next)
+{
+    uint32_t counted = larger(s->spec->plan->runs, done);
+    return done + next > counted ? (uint64_t)(done + next - counted) * s->passes : 0;
+}
+
+/* The next runs of a config; `state->stop` tells whether they were its last. Runs that were
+ * complete when the sweep was cancelled are handed over too. */
+static ks_status measure_more(ks_run_state *s, size_t config, ks_stopping *state, ks_error *err)
+{
+    const ks_plan *plan = s->spec->plan;
+    s->first_run = state->runs;
+    uint32_t runs = ks_stopping_batch(state, plan);
+    s->batch_end = state->runs + runs;
+    s->calls += count_more(s, state->runs, runs);
+    if (state->runs == 0) {
+        KS_TRY(ks_warm_up(s, config, err));
+    }
+    uint64_t started = ks_now_ns();
+    ks_status status = ks_measure_batch(s, config, &runs, err);
+    double spent = (double)(ks_now_ns() - started) / 1e9;
+    if (runs > 0) {
+        KS_TRY(ks_stopping_add(state, plan, &s->samples, spent, err));
+        state->stop = status == KS_OK ? ks_stopping_judge(state, plan) : KS_STOP_NOT_YET;
+        KS_TRY(hand_over(s, config, state, err));
+    }
+    return status;
+}
+
+/* Config by config, each until it has all its runs. */
+static ks_status run_in_sequence(ks_run_state *s, ks_error *err)
+{
+    for (; s->position < s->spec->configs; s->position++) {
+        ks_stopping state = {0};
+        ks_status status = KS_OK;
+        while (status == KS_OK && state.stop == KS_STOP_NOT_YET) {
+            status = measure_more(s, s->spec->sequence[s->position], &state, err);
+        }
+        ks_stopping_fini(&state);
+        KS_TRY(status);
+    }
+    return KS_OK;
+}
+
+/* Round by round: a run of each config that has not had all its runs. */
+static ks_status run_interleaved(ks_run_state *s, ks_error *err)
+{
+    size_t configs = s->spec->configs;
+    ks_stopping *states = ks_calloc(configs, sizeof *states);
+    ks_status status = states != NULL ? KS_OK : ks_enomem(err);
+    while (status == KS_OK && s->finished < configs) {
+        for (s->position = 0; status == KS_OK && s->position < configs; s->position++) {
+            ks_stopping *state = &states[s->position];
+            if (state->stop == KS_STOP_NOT_YET) {
+                status = measure_more(s, s->spec->sequence[s->position], state, err);
+            }
+        }
+    }
+    for (size_t i = 0; states != NULL && i < configs; i++) {
+        ks_stopping_fini(&states[i]);
+    }
+    ks_free(states);
+    return status;
 }
 
 static ks_status run_configs(ks_run_state *s, ks_error *err)
@@ -84,11 +155,8 @@ static ks_status run_configs(ks_run_state *s, ks_error *err)
     ks_tell_progress(s, KS_PHASE_START, NULL);
     KS_TRY(ks_check_cancelled(s, err));
     ks_infos_collect(&s->infos, KS_SCOPE_ONCE, NULL);
-    for (size_t i = 0; i < s->spec->configs; i++) {
-        KS_TRY(ks_measure_config(s, s->spec->sequence[i], err));
-        KS_TRY(hand_over(s, s->spec->sequence[i], err));
-    }
-    return KS_OK;
+    return s->spec->plan->order == KS_ORDER_INTERLEAVED ? run_interleaved(s, err)
+                                                        : run_in_sequence(s, err);
 }
 
 static ks_status tell_end(ks_run_state *s, ks_error *err)

@@ -10,9 +10,14 @@ bool ks_member_active(const ks_member *member, uint32_t pass)
     return pass >= member->first_pass && pass - member->first_pass < member->needs.passes;
 }
 
-static ks_run_ctx run_ctx(const ks_member *member, const ks_call *call)
+uint32_t ks_batch_run(const ks_run_state *s, const ks_call *call)
 {
-    return (ks_run_ctx){.run = call->run, .pass = call->pass - member->first_pass};
+    return call->run - s->first_run;
+}
+
+static ks_run_ctx run_ctx(const ks_run_state *s, const ks_member *member, const ks_call *call)
+{
+    return (ks_run_ctx){.run = ks_batch_run(s, call), .pass = call->pass - member->first_pass};
 }
 
 void ks_gather_hooks(ks_run_state *s, uint32_t pass, ks_hooks *hooks)
@@ -56,15 +61,16 @@ static void count_visit(const ks_samples *samples, const ks_visit *visit, uint32
 static ks_status note_visits(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
 {
     size_t visits = 0;
+    uint32_t run = ks_batch_run(s, call);
     ks_visits walk = ks_session_visits();
     for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
         KS_TRY(ks_samples_enter(&s->samples, v->annotation->id, err));
     }
     walk = ks_session_visits();
     for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL; visits++) {
-        ks_presence *presence = ks_samples_presence(&s->samples, v->annotation->id, call->run);
+        ks_presence *presence = ks_samples_presence(&s->samples, v->annotation->id, run);
         if (call->pass == 0) {
-            count_visit(&s->samples, v, call->run);
+            count_visit(&s->samples, v, run);
         }
         if (v->failure != NULL && presence->failure == 0) {
             KS_TRY(ks_pool_add(&s->samples.texts, v->failure, &presence->failure, err));
@@ -87,7 +93,7 @@ static ks_status end_run(ks_run_state *s, const ks_call *call, bool failed, ks_e
         if (!ks_member_active(m, call->pass)) {
             continue;
         }
-        ks_run_ctx ctx = run_ctx(m, call);
+        ks_run_ctx ctx = run_ctx(s, m, call);
         if (failed) {
             m->ops->abort(m->collector, &ctx);
         } else {
@@ -102,8 +108,8 @@ static ks_status fail_run(ks_run_state *s, const ks_call *call, const char *why,
     for (size_t i = 0; i < s->spec->member_count; i++) {
         const ks_member *m = &s->spec->members[i];
         if (ks_member_active(m, call->pass)) {
-            KS_TRY(
-                ks_samples_fail_run(&s->samples, call->run, m->numbers, m->metric_count, why, err));
+            KS_TRY(ks_samples_fail_run(&s->samples, ks_batch_run(s, call), m->numbers,
+                                       m->metric_count, why, err));
         }
     }
     return KS_OK;
@@ -142,11 +148,11 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
         ks_infos_collect(&s->infos, KS_SCOPE_RUN, call);
     }
     ks_infos_start_call(&s->infos, call);
-    ks_ledger_call(s->spec->ledger, call->run, call->pass);
+    ks_ledger_call(s->spec->ledger, ks_batch_run(s, call), call->pass);
     for (size_t i = 0; i < s->spec->member_count; i++) {
         const ks_member *m = &s->spec->members[i];
         if (ks_member_active(m, call->pass)) {
-            ks_run_ctx ctx = run_ctx(m, call);
+            ks_run_ctx ctx = run_ctx(s, m, call);
             KS_TRY(m->ops->run_begin(m->collector, &ctx, err));
         }
     }

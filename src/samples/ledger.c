@@ -42,6 +42,19 @@ void ks_ledger_start(ks_ledger *ledger, uint32_t first_pass)
     ks_ledger_unlock(ledger);
 }
 
+void ks_ledger_keep_runs(ks_ledger *ledger, uint32_t runs)
+{
+    ks_ledger_lock(ledger);
+    size_t kept = 0;
+    for (size_t i = 0; i < ledger->count; i++) {
+        if (ledger->launches[i].run < runs) {
+            ledger->launches[kept++] = ledger->launches[i];
+        }
+    }
+    ledger->count = kept;
+    ks_ledger_unlock(ledger);
+}
+
 void ks_ledger_call(ks_ledger *ledger, uint32_t run, uint32_t pass)
 {
     ks_ledger_lock(ledger);

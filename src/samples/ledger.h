@@ -48,6 +48,9 @@ void ks_ledger_unlock(ks_ledger *ledger);
 /** Forget all launches: a config starts. */
 void ks_ledger_start(ks_ledger *ledger, uint32_t first_pass);
 
+/** Forget the launches of all but the first `runs` runs. */
+void ks_ledger_keep_runs(ks_ledger *ledger, uint32_t runs);
+
 /** Launches that come now belong to this run and pass. */
 void ks_ledger_call(ks_ledger *ledger, uint32_t run, uint32_t pass);
 

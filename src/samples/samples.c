@@ -39,6 +39,19 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     return KS_OK;
 }
 
+void ks_samples_keep_runs(ks_samples *samples, uint32_t runs)
+{
+    ks_samples *s = samples;
+    for (uint32_t place = 0; place < s->entered_count; place++) {
+        size_t from = (size_t)place * s->runs;
+        size_t to = (size_t)place * runs;
+        memmove(s->presence + to, s->presence + from, runs * sizeof *s->presence);
+        memmove(s->cells + to * s->metric_count, s->cells + from * s->metric_count,
+                (size_t)runs * s->metric_count * sizeof *s->cells);
+    }
+    s->runs = runs;
+}
+
 static ks_status make_place(ks_samples *s, uint32_t annotation, ks_error *err)
 {
     size_t had = s->place_count;

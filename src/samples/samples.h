@@ -34,7 +34,9 @@ typedef struct ks_metric {
     const char *doubt;  /**< why, for a warning in the row */
     double visit_floor; /**< the same for a visit's share of a value */
     const char *visit_doubt;
-    bool costs_inside; /**< what annotations inside a region cost is in the region's value */
+    const char *hidden; /**< a reason to be missing that, where one run has it, holds for all of the
+                             config: NULL if there is none */
+    bool costs_inside;  /**< what annotations inside a region cost is in the region's value */
 } ks_metric;
 
 /** One value being combined. */
@@ -86,6 +88,9 @@ void ks_samples_fini(ks_samples *samples);
 
 /** Forget everything and make room for a config of so many runs. */
 ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err);
+
+/** Forget all but the first `runs` runs. */
+void ks_samples_keep_runs(ks_samples *samples, uint32_t runs);
 
 /** Make room for an annotation, by its id. All that follows is for annotations that have room. */
 ks_status ks_samples_enter(ks_samples *samples, uint32_t annotation, ks_error *err);

@@ -179,13 +179,18 @@ double ks_outlier_z(size_t n)
     return ks_normal_quantile(1.0 - 0.005 / count) * (1.0 + 10.5 / count);
 }
 
+double ks_half_width(size_t n)
+{
+    return ks_student_quantile(1.0 - (1.0 - KS_CONFIDENCE) / 2.0, (double)n - 1.0) /
+           sqrt((double)n);
+}
+
 static const ks_quantile *quantile_of(ks_quantiles *quantiles, size_t n)
 {
     bool small = n < sizeof quantiles->by_n / sizeof quantiles->by_n[0];
     ks_quantile *kept = small ? &quantiles->by_n[n] : &quantiles->last;
     if (small ? kept->half_width == 0.0 : quantiles->last_n != n) {
-        const double p = 1.0 - (1.0 - KS_CONFIDENCE) / 2.0;
-        kept->half_width = ks_student_quantile(p, (double)n - 1.0) / sqrt((double)n);
+        kept->half_width = ks_half_width(n);
         kept->outlier_z = ks_outlier_z(n);
         quantiles->last_n = small ? quantiles->last_n : n;
     }

@@ -46,6 +46,10 @@ typedef struct ks_quantiles {
  */
 double ks_outlier_z(size_t n);
 
+/** Half the width of the 95 % interval of a mean of n >= 2 values, in standard deviations:
+ * t(0.975, n-1) / sqrt(n). */
+double ks_half_width(size_t n);
+
 /** Whether a number is whole, and small enough to be exactly so. */
 bool ks_is_whole(double value);
 

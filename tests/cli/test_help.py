@@ -11,10 +11,16 @@ COMMANDS = ["run", "metrics", "doctor", "help"]
 # a value that each option of `run` takes
 VALUES = {
     "--param": "n=1", "--metric": "cpu__time_duration.sum", "--runs": "1", "--warmup": "0",
-    "--order": "given", "--seed": None, "--max-configs": "5", "--file": "sweep.yaml",
+    "--precision": "50", "--min-runs": "3", "--max-runs": "1000", "--budget": "9",
+    "--order": "given", "--seed": "5", "--max-configs": "5", "--file": "sweep.yaml",
     "--prepare": "true", "--cwd": ".", "--env": "A=1", "--timeout": "5", "--output": "out",
     "--csv": "r.csv", "--json": "r.json", "--zip": True, "--tolerant": True, "--quiet": True,
 }
+
+# what some options are of use with only
+WITH = {"--seed": ["--order", "shuffled"],
+        **{name: ["--runs", "auto", "--budget", "1"]
+           for name in ("--precision", "--min-runs", "--max-runs", "--budget")}}
 
 
 def options_of(help_text):
@@ -30,12 +36,9 @@ def test_help_defines_the_options_that_there_are(ks):
     assert set(options) == set(VALUES)
     for name, takes_value in options.items():
         value = VALUES[name]
-        if value is None:
-            args = ["--order", "shuffled", f"{name}=5"]
-        else:
-            args = [f"{name}={value}"] if takes_value else [name]
-            assert takes_value == (value is not True)
-        ks("run", *args, "--", "true")
+        args = [f"{name}={value}"] if takes_value else [name]
+        assert takes_value == (value is not True)
+        ks("run", *WITH.get(name, []), *args, "--", "true")
 
 
 def test_help_mentions_no_other_option(ks):

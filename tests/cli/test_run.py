@@ -72,8 +72,11 @@ def test_braces_that_are_no_names_stay(ks):
     (["--runs", "-1"], "not '-1'"),
     (["--timeout", "0"], "--timeout takes seconds above 0"),
     (["--timeout", "1,5"], "not '1,5'"),
-    (["--order", "random"], "--order is given or shuffled"),
+    (["--order", "random"], "--order is given, shuffled or interleaved"),
     (["--seed", "3"], "no use without --order shuffled"),
+    (["--precision", "1"], "have no use without --runs auto"),
+    (["--runs", "auto", "--precision", "100"], "--precision takes percent from above 0 to 99"),
+    (["--runs", "auto", "--min-runs", "20", "--max-runs", "10"], "from 20 to 10 runs"),
     (["--env", "novalue"], "NAME=VALUE"),
     (["--cwd", "/nonexistent"], "there is no such folder"),
     (["--csv", "-", "--json", "-"], "only one of --csv and --json"),
@@ -181,6 +184,20 @@ def test_a_shuffle_is_repeated_by_its_seed(ks):
     doc = ks.json("-p", "n=1..3", "--order", "shuffled", "--runs", "1", "--", "true")
     assert doc["plan"]["order"] == "shuffled" and doc["plan"]["seed"] > 0
     assert [r["n"] for r in doc["rows"][::4]] == [1, 2, 3]
+
+
+def test_runs_are_found_out(ks):
+    row = by(ks.rows("--runs", "auto", "--precision", "99", "--", "true"), Metric=WALL)
+    assert row["NumRuns"] == "15" and row["StopReason"] == "precision"
+    done = ks("run", "--runs", "auto", "--precision", "0.001", "--max-runs", "12", "--", "true")
+    assert "at least 10 calls of true: 1 config x (10 to 12 runs)" in done.stderr
+    assert "with all 12 runs that are allowed" in " ".join(done.stdout.split())
+
+
+def test_configs_take_turns(ks):
+    ks("run", "-p", "n=1..3", "--order", "interleaved", "--runs", "2", "--output", "order", "--",
+       "echo", "{n}")
+    assert (ks.folder / "order").read_text().split() == ["1", "2", "3", "1", "2", "3"]
 
 
 def test_memory_of_small_programs(ks):

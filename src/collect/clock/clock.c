@@ -25,7 +25,7 @@ struct ks_collector {
     int slot[KS_READINGS]; /* where a reading lies among our slots; -1: not asked for */
     uint32_t slots;
     int clock_slot;  /* the opening thread's CPU clock; -1: not needed */
-    bool rss_hidden; /* in some run of this config a program's memory was below what can be told */
+    bool rss_hidden; /* in some run of this batch a program's memory was below what can be told */
     ks_clock_costs costs;
     ks_clock_doubts doubts;
 };
@@ -289,7 +289,7 @@ static ks_status clock_pass_begin(ks_collector *self, const ks_pass_ctx *ctx, ks
 {
     (void)err;
     self->first_slot = ctx->first_slot;
-    self->rss_hidden = self->rss_hidden && ctx->first_run > 0;
+    self->rss_hidden = false;
     return KS_OK;
 }
 
@@ -362,11 +362,7 @@ static ks_status clock_drain(ks_collector *self, ks_samples *into, ks_error *err
         return KS_OK;
     }
     uint32_t metric = self->numbers[self->slot[KS_READ_MAX_RSS]];
-    return ks_samples_missing_all(
-        into, metric,
-        "in some run it was below what the measuring process itself needs to start a program, and "
-        "a mean without that run would be too high",
-        err);
+    return ks_samples_missing_all(into, metric, ks_clock_rss_hidden, err);
 }
 
 static void clock_abort(ks_collector *self, const ks_run_ctx *ctx)

@@ -51,6 +51,10 @@ static const double GROWTH_BYTES = 65536.0;
 /* Times what measuring reads or costs that a visit should last. */
 static const double TIMES_COST = 10.0;
 
+const char ks_clock_rss_hidden[] =
+    "in some run it was below what the measuring process itself needs to start a program, and a "
+    "mean without that run would be too high";
+
 enum ks_reading ks_clock_find(const char *name)
 {
     size_t i = 0;
@@ -85,6 +89,9 @@ void ks_clock_fill(enum ks_reading reading, ks_target target, const ks_clock_cos
         metric->floor = GROWTH_BYTES;
         metric->doubt = "hardly above an earlier peak of the process, such as that of a warm-up "
                         "call: the region may need more than this";
+    }
+    if (reading == KS_READ_MAX_RSS) {
+        metric->hidden = ks_clock_rss_hidden;
     }
     if (target == KS_TARGET_PROGRAM || known->entry.kind != KS_DURATION) {
         return;

@@ -26,6 +26,9 @@ extern const ks_clock_metric ks_clock_metrics[KS_READINGS];
 /** The reading of that name; KS_READINGS if there is none. */
 enum ks_reading ks_clock_find(const char *name);
 
+/** Why a program's memory is missing: it was too small to be seen, in that run or another. */
+extern const char ks_clock_rss_hidden[];
+
 /** Texts that say why values are doubtful. */
 typedef struct ks_clock_doubts {
     char wall[128];

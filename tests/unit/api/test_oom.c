@@ -83,13 +83,16 @@ static ks_status write_all(const ks_results *results, ks_error *err)
     return status;
 }
 
+/* @param arg  the order of the configs */
 static ks_status measure(void *arg, ks_error *err)
 {
-    (void)arg;
     ks_plan *plan = NULL;
     ks_results *results = NULL;
     fake_reset((fake_script){0});
     ks_status status = build(&plan, err);
+    if (status == KS_OK) {
+        status = ks_plan_order(plan, *(const ks_order *)arg, 1, err);
+    }
     if (status == KS_OK) {
         status = ks_run_with(both, plan, body, NULL, &results, err);
     }
@@ -109,9 +112,12 @@ static ks_status measure(void *arg, ks_error *err)
 static void a_measurement_survives_every_failed_allocation(void **state)
 {
     (void)state;
-    size_t allocations = kt_oom_sweep(measure, NULL);
-    print_message("%zu allocations\n", allocations);
-    assert_true(allocations > 100);
+    ks_order orders[] = {KS_ORDER_GIVEN, KS_ORDER_INTERLEAVED};
+    for (int i = 0; i < 2; i++) {
+        size_t allocations = kt_oom_sweep(measure, &orders[i]);
+        print_message("%zu allocations\n", allocations);
+        assert_true(allocations > 100);
+    }
 }
 
 static ks_status run_program(void *arg, ks_error *err)

@@ -1,0 +1,379 @@
+/*
+ * Batches of a config put together. Everything is written anew beside the old, in the order of the
+ * configs and their runs, and takes its place at the end.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "results/results.h"
+
+typedef struct joiner {
+    ks_results *r; /* with the old; its texts stay */
+    ks_kept to;    /* the new */
+    const ks_config_record **records;
+    const ks_region **regions;
+    ks_text_id not_entered;
+    ks_text_id no_such_value;
+    ks_error *err;
+} joiner;
+
+/* The batches of one config, and the regions of one annotation in them. */
+typedef struct group {
+    const ks_config_record *const *records;
+    size_t record_count;
+    const ks_region *const *regions;
+    size_t region_count;
+} group;
+
+static int compare_records(const void *a, const void *b)
+{
+    const ks_config_record *x = *(const ks_config_record *const *)a;
+    const ks_config_record *y = *(const ks_config_record *const *)b;
+    if (x->config != y->config) {
+        return x->config < y->config ? -1 : 1;
+    }
+    return (x->first_run > y->first_run) - (x->first_run < y->first_run);
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+    const ks_region *x = *(const ks_region *const *)a;
+    const ks_region *y = *(const ks_region *const *)b;
+    if (x->config != y->config) {
+        return x->config < y->config ? -1 : 1;
+    }
+    if (x->annotation != y->annotation) {
+        return x->annotation < y->annotation ? -1 : 1;
+    }
+    return (x->first_run > y->first_run) - (x->first_run < y->first_run);
+}
+
+/* By config and run, and in the order in which they were made. */
+static int compare_launches(const void *a, const void *b)
+{
+    const ks_launch_record *x = *(const ks_launch_record *const *)a;
+    const ks_launch_record *y = *(const ks_launch_record *const *)b;
+    if (x->config != y->config) {
+        return x->config < y->config ? -1 : 1;
+    }
+    if (x->launch.run != y->launch.run) {
+        return x->launch.run < y->launch.run ? -1 : 1;
+    }
+    return (x > y) - (x < y);
+}
+
+/* ---- values -----------------------------------------------------------------------------------
+ */
+
+static ks_status put(joiner *j, double value, ks_text_id why)
+{
+    ks_kept *to = &j->to;
+    KS_TRY(KS_GROW(to->values, to->value_capacity, to->value_count + 1, j->err));
+    if (why != 0) {
+        KS_TRY(KS_GROW(to->whys, to->why_capacity, to->why_count + 1, j->err));
+        to->whys[to->why_count++] = (ks_why){to->value_count, why};
+    }
+    to->values[to->value_count++] = value;
+    return KS_OK;
+}
+
+/* Why a run of a batch has no value where the annotation or the derived metric is not in it. */
+static ks_text_id why_none(const joiner *j, const ks_config_record *record, uint32_t run,
+                           ks_text_id otherwise)
+{
+    for (uint32_t i = 0; i < record->failed_runs; i++) {
+        const ks_run_failure *failure = &j->r->kept.failures[record->first_failure + i];
+        if (failure->run == record->first_run + run) {
+            return failure->why;
+        }
+    }
+    return otherwise;
+}
+
+/* The region of a batch; NULL if the annotation was not entered in it. */
+static const ks_region *region_in(const group *g, const ks_config_record *record)
+{
+    for (size_t i = 0; i < g->region_count; i++) {
+        if (g->regions[i]->first_run == record->first_run) {
+            return g->regions[i];
+        }
+    }
+    return NULL;
+}
+
+/* The values of a batch, from `first` of the old ones on; SIZE_MAX: it has none. */
+static ks_status put_batch(joiner *j, const ks_config_record *record, size_t first,
+                           ks_text_id otherwise)
+{
+    for (uint32_t run = 0; run < record->runs; run++) {
+        bool given = first != SIZE_MAX;
+        double value = given ? j->r->kept.values[first + run] : NAN;
+        ks_text_id why = !given         ? why_none(j, record, run, otherwise)
+                         : isnan(value) ? ks_results_why(j->r, first + run)
+                                        : 0;
+        KS_TRY(put(j, value, why));
+    }
+    return KS_OK;
+}
+
+/* Whether a value is missing for a reason that hides the small ones: the larger ones alone would
+ * make the mean too large. @return that reason, or 0 */
+static ks_text_id find_hidden(const joiner *j, const group *g, uint32_t metric)
+{
+    ks_text_id hidden = ks_pool_find(&j->r->pool, j->r->metrics[metric].hidden);
+    for (size_t i = 0; hidden != 0 && i < g->region_count; i++) {
+        const ks_region *region = g->regions[i];
+        size_t first = region->first_value + (size_t)metric * region->runs;
+        for (uint32_t run = 0; run < region->runs; run++) {
+            if (isnan(j->r->kept.values[first + run]) &&
+                ks_results_why(j->r, first + run) == hidden) {
+                return hidden;
+            }
+        }
+    }
+    return 0;
+}
+
+static ks_status put_metric(joiner *j, const group *g, uint32_t runs, uint32_t metric)
+{
+    ks_text_id hidden = find_hidden(j, g, metric);
+    for (uint32_t run = 0; hidden != 0 && run < runs; run++) {
+        KS_TRY(put(j, NAN, hidden));
+    }
+    for (size_t i = 0; hidden == 0 && i < g->record_count; i++) {
+        const ks_region *region = region_in(g, g->records[i]);
+        size_t first = SIZE_MAX;
+        if (region != NULL) {
+            first = region->first_value + (size_t)metric * region->runs;
+        }
+        KS_TRY(put_batch(j, g->records[i], first, j->not_entered));
+    }
+    return KS_OK;
+}
+
+/* Where the values of a derived metric lie in a region; SIZE_MAX: it has none. */
+static size_t derived_in(const joiner *j, const ks_region *region, uint32_t derived)
+{
+    for (size_t i = 0; region != NULL && i < region->derived_count; i++) {
+        const ks_derived_runs *runs = &j->r->kept.derived_runs[region->first_derived + i];
+        if (runs->derived == derived) {
+            return runs->first_value;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static ks_status put_derived(joiner *j, const group *g, ks_region *joined, uint32_t derived)
+{
+    ks_kept *to = &j->to;
+    ks_derived_runs runs = {derived, to->value_count};
+    bool any = false;
+    for (size_t i = 0; i < g->region_count; i++) {
+        any = any || derived_in(j, g->regions[i], derived) != SIZE_MAX;
+    }
+    if (!any) {
+        return KS_OK;
+    }
+    for (size_t i = 0; i < g->record_count; i++) {
+        const ks_region *region = region_in(g, g->records[i]);
+        ks_text_id otherwise = region != NULL ? j->no_such_value : j->not_entered;
+        KS_TRY(put_batch(j, g->records[i], derived_in(j, region, derived), otherwise));
+    }
+    KS_TRY(KS_GROW(to->derived_runs, to->derived_run_capacity, to->derived_run_count + 1, j->err));
+    to->derived_runs[to->derived_run_count++] = runs;
+    joined->derived_count++;
+    return KS_OK;
+}
+
+/* ---- regions and records ----------------------------------------------------------------------
+ */
+
+/* Counts of a region's batch, as keep.c made them, added to those of the batches before it. */
+static void add_counts(ks_region *joined, const ks_region *batch)
+{
+    if (batch->entered > 0 && joined->entered == 0) {
+        joined->visits = batch->visits;
+        joined->launches = batch->launches;
+        joined->inside = batch->inside;
+    }
+    bool both = batch->entered > 0 && joined->entered > 0;
+    joined->visits_differ |= batch->visits_differ || (both && batch->visits != joined->visits);
+    joined->launches_differ |=
+        batch->launches_differ || (both && batch->launches != joined->launches);
+    joined->entered += batch->entered;
+    joined->failed += batch->failed;
+    joined->kernels = joined->kernels != 0 ? joined->kernels : batch->kernels;
+    joined->shares_added |= batch->shares_added;
+}
+
+static ks_status join_region(joiner *j, const group *g, uint32_t runs)
+{
+    ks_kept *to = &j->to;
+    ks_region joined = {.config = g->regions[0]->config,
+                        .annotation = g->regions[0]->annotation,
+                        .runs = runs,
+                        .first_value = to->value_count};
+    for (size_t i = 0; i < g->record_count; i++) {
+        const ks_region *region = region_in(g, g->records[i]);
+        if (region != NULL) {
+            add_counts(&joined, region);
+        } else {
+            joined.failed += g->records[i]->failed_runs;
+        }
+    }
+    for (uint32_t m = 0; m < j->r->metric_count; m++) {
+        KS_TRY(put_metric(j, g, runs, m));
+    }
+    joined.first_derived = to->derived_run_count;
+    for (uint32_t d = 0; d < j->r->derived_count; d++) {
+        KS_TRY(put_derived(j, g, &joined, d));
+    }
+    KS_TRY(KS_GROW(to->regions, to->region_capacity, to->region_count + 1, j->err));
+    to->regions[to->region_count++] = joined;
+    return KS_OK;
+}
+
+static ks_status join_record(joiner *j, const group *g, uint32_t *runs)
+{
+    ks_kept *to = &j->to;
+    ks_config_record joined = {.config = g->records[0]->config,
+                               .first_failure = to->failure_count,
+                               .first_info = to->infos.count};
+    for (size_t i = 0; i < g->record_count; i++) {
+        const ks_config_record *batch = g->records[i];
+        joined.runs += batch->runs;
+        joined.stop = batch->stop;
+        joined.failed_runs += batch->failed_runs;
+        joined.unplaced += batch->unplaced;
+        joined.info_count += batch->info_count;
+        size_t failures = to->failure_count + batch->failed_runs;
+        KS_TRY(KS_GROW(to->failures, to->failure_capacity, failures, j->err));
+        KS_TRY(KS_GROW(to->infos.list, to->infos.capacity, to->infos.count + batch->info_count,
+                       j->err));
+        for (size_t k = 0; k < batch->failed_runs; k++) {
+            to->failures[to->failure_count++] = j->r->kept.failures[batch->first_failure + k];
+        }
+        for (size_t k = 0; k < batch->info_count; k++) {
+            to->infos.list[to->infos.count++] = j->r->kept.infos.list[batch->first_info + k];
+        }
+    }
+    KS_TRY(KS_GROW(to->records, to->record_capacity, to->record_count + 1, j->err));
+    to->records[to->record_count++] = joined;
+    *runs = joined.runs;
+    return KS_OK;
+}
+
+/* All batches of the config of the record at `*record`; both cursors move behind it. */
+static ks_status join_config(joiner *j, size_t *record, size_t *region)
+{
+    const ks_results *r = j->r;
+    uint32_t config = j->records[*record]->config;
+    group g = {.records = j->records + *record};
+    uint32_t runs = 0;
+    while (*record < r->kept.record_count && j->records[*record]->config == config) {
+        g.record_count++;
+        (*record)++;
+    }
+    KS_TRY(join_record(j, &g, &runs));
+    while (*region < r->kept.region_count && j->regions[*region]->config == config) {
+        uint32_t annotation = j->regions[*region]->annotation;
+        g.regions = j->regions + *region;
+        g.region_count = 0;
+        while (*region < r->kept.region_count && j->regions[*region]->config == config &&
+               j->regions[*region]->annotation == annotation) {
+            g.region_count++;
+            (*region)++;
+        }
+        KS_TRY(join_region(j, &g, runs));
+    }
+    return KS_OK;
+}
+
+static ks_status sort_launches(joiner *j)
+{
+    const ks_results *r = j->r;
+    const ks_launch_record **sorted = ks_calloc(r->kept.launch_count, sizeof *sorted);
+    if (sorted == NULL) {
+        return ks_enomem(j->err);
+    }
+    for (size_t i = 0; i < r->kept.launch_count; i++) {
+        sorted[i] = &r->kept.launches[i];
+    }
+    qsort(sorted, r->kept.launch_count, sizeof *sorted, compare_launches);
+    ks_kept *to = &j->to;
+    ks_status status = KS_GROW(to->launches, to->launch_capacity, r->kept.launch_count, j->err);
+    for (size_t i = 0; status == KS_OK && i < r->kept.launch_count; i++) {
+        to->launches[to->launch_count++] = *sorted[i];
+    }
+    ks_free(sorted);
+    return status;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+static ks_status sort(joiner *j)
+{
+    const ks_results *r = j->r;
+    j->records = ks_calloc(r->kept.record_count, sizeof *j->records);
+    j->regions = ks_calloc(r->kept.region_count, sizeof *j->regions);
+    if (j->records == NULL || j->regions == NULL) {
+        return ks_enomem(j->err);
+    }
+    for (size_t i = 0; i < r->kept.record_count; i++) {
+        j->records[i] = &r->kept.records[i];
+    }
+    for (size_t i = 0; i < r->kept.region_count; i++) {
+        j->regions[i] = &r->kept.regions[i];
+    }
+    qsort(j->records, r->kept.record_count, sizeof *j->records, compare_records);
+    qsort(j->regions, r->kept.region_count, sizeof *j->regions, compare_regions);
+    KS_TRY(ks_pool_add(&j->r->pool, KS_NOT_ENTERED, &j->not_entered, j->err));
+    return ks_pool_add(&j->r->pool, KS_NO_SUCH_VALUE, &j->no_such_value, j->err);
+}
+
+static ks_status join(joiner *j)
+{
+    KS_TRY(sort(j));
+    size_t region = 0;
+    for (size_t record = 0; record < j->r->kept.record_count;) {
+        KS_TRY(join_config(j, &record, &region));
+    }
+    return sort_launches(j);
+}
+
+/* Whether some config came in several batches. */
+static bool has_batches(const ks_results *r)
+{
+    for (size_t i = 0; i < r->kept.record_count; i++) {
+        if (r->kept.records[i].first_run > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+ks_status ks_results_join(ks_results *results, ks_error *err)
+{
+    if (!has_batches(results)) {
+        return KS_OK;
+    }
+    joiner j = {.r = results, .err = err};
+    ks_kept unused = {0};
+    ks_status status = join(&j);
+    if (status == KS_OK) {
+        unused = results->kept;
+        results->kept = j.to;
+    } else {
+        unused = j.to;
+    }
+    ks_free(unused.infos.list); /* its texts are in the list that is in use */
+    unused.infos = (ks_info_values){0};
+    ks_kept_free(&unused);
+    ks_free(j.records);
+    ks_free(j.regions);
+    return status;
+}
