@@ -30,6 +30,7 @@
 #define KS_VERSION       "0.1.0"
 
 #include "annotate.h"
+#include "compare.h"
 #include "metrics.h"
 #include "plan.h"
 #include "program.h"

@@ -48,16 +48,48 @@ static ks_buf *next(ks_buf *to)
 /* From this share of a value on it is told what annotations inside a region cost. */
 #define KS_SHARE_INSIDE 0.05
 
+/* What the mean does not show: in the order of what to do about it. */
+static void warn_shape(const ks_shape *s, ks_buf *to)
+{
+    char pct[KS_NUM_MAX];
+    char share[KS_NUM_MAX];
+    if (s->first_pct != 0.0) {
+        ks_num_fixed(fabs(s->first_pct), 1, pct);
+        ks_buf_addf(next(to),
+                    "the first run is %s %% %s the others: warm up before it (--warmup 1)", pct,
+                    s->first_pct > 0.0 ? "above" : "below");
+    }
+    if (s->drift_pct != 0.0) {
+        ks_num_fixed(fabs(s->drift_pct), 1, pct);
+        ks_buf_addf(next(to),
+                    "it drifts, the second half of the runs is %s %% %s the first: let the machine "
+                    "settle, or compare configs in turn (--order interleaved)",
+                    pct, s->drift_pct > 0.0 ? "above" : "below");
+    } else if (s->high_share > 0.0) {
+        ks_num_fixed(100.0 * (s->high - s->low) / fabs(s->low), 1, pct);
+        ks_num_fixed(100.0 * s->high_share, 0, share);
+        ks_buf_addf(next(to),
+                    "the runs fall into two groups, %s %% of them are %s %% above the others and "
+                    "the mean is in neither: look for what differs (clock, CPU, memory)",
+                    share, pct);
+    }
+}
+
 static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)
 {
     const ks_metric *metric = &r->metrics[row->metric];
     /* a row that was normalised kept no mean in the metric's own unit: undo the division */
     double mean = row->summary.mean * (row->normalized ? row->baseline : 1.0);
-    if (mean < metric->floor) {
+    bool small = mean < metric->floor;
+    bool visits_small = mean < metric->visit_floor * row->region->visits;
+    if (small) {
         ks_buf_add(next(to), metric->doubt);
     }
-    if (mean < metric->visit_floor * row->region->visits) {
+    if (visits_small) {
         ks_buf_add(next(to), metric->visit_doubt);
+    }
+    if (!small && !visits_small) {
+        warn_shape(&row->shape, to); /* else what it shows is the instrument's */
     }
     double inside = row->region->inside * r->visit_ns;
     if (metric->costs_inside && inside > KS_SHARE_INSIDE * mean) {

@@ -282,6 +282,10 @@ static void summarize(ks_rows *rows, ks_row *row)
         }
     }
     ks_summarize(valid, n, rows->scratch + row->runs, &rows->quantiles, &row->summary);
+    row->shape = (ks_shape){0};
+    if (!row->derived) {
+        ks_find_shape(valid, n, &row->summary, rows->scratch + row->runs, &row->shape);
+    }
 }
 
 /* All of a row's statistics on the scale of the ratio to the baseline. */

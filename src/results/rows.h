@@ -3,6 +3,7 @@
 #define KS_RESULTS_ROWS_H
 
 #include "results/results.h"
+#include "stats/shape.h"
 
 /** No run of the row has a place in the results' values. */
 #define KS_NO_VALUES SIZE_MAX
@@ -18,6 +19,7 @@ typedef struct ks_row {
     size_t first_value; /**< of its runs; or KS_NO_VALUES */
 
     ks_summary summary;
+    ks_shape shape; /**< of a measured metric's values; zeros elsewhere */
     uint32_t failed;
     ks_text_id failure; /**< of the first failed run */
     bool normalized;    /**< the summary is a ratio to the baseline */

@@ -383,9 +383,39 @@ static void samples_come_as_a_table(void **state)
     ks_table_free(samples);
 }
 
+/* A value per run from a list. */
+static ks_status listed(const ks_call *call, void *user, ks_error *e)
+{
+    (void)e;
+    KS_ANNOTATE("a") {
+        fake_launch("k", ((const double *)user)[ks_call_run(call)], 1, 1);
+    }
+    return KS_OK;
+}
+
+static void what_a_mean_does_not_show_is_a_warning(void **state)
+{
+    (void)state;
+    static double cold[] = {135, 100, 101, 99, 100, 102, 98, 100, 101, 99, 100, 100};
+    static double rising[] = {100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111};
+    kt_key key = {"a", DURATION, KT_ANY};
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    KT_OK(ks_plan_runs(plan, 12, &err));
+    KT_OK(ks_run_with(fake_collectors, plan, listed, cold, &results, &err));
+    assert_string_equal(kt_text(ks_results_table(results), key, "Warnings"),
+                        "the first run is 35.0 % above the others: warm up before it (--warmup 1)");
+    ks_results_free(results);
+    KT_OK(ks_run_with(fake_collectors, plan, listed, rising, &results, &err));
+    /* medians 102.5 and 108.5 */
+    assert_string_equal(kt_text(ks_results_table(results), key, "Warnings"),
+                        "it drifts, the second half of the runs is 5.9 % above the first: let the "
+                        "machine settle, or compare configs in turn (--order interleaved)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        T(what_a_mean_does_not_show_is_a_warning),
         T(a_baseline_puts_all_statistics_on_its_scale),
         T(a_row_without_baseline_stays_with_the_reason),
         T(why_there_is_no_ratio_is_told),

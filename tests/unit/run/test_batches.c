@@ -195,7 +195,11 @@ static void runs_go_on_until_the_precision_is_confirmed(void **state)
     /* n = 10: 1.5 * 1.054 * 0.7154 = 1.13 %; n = 13: 1.557 * 0.6043 = 0.94 %; 7 more confirm it */
     run_auto(1.5, NULL);
     ended_with(20, "precision");
-    assert_null(kt_text(table(), (kt_key){"a", "fake__duration.sum", KT_ANY}, "Warnings"));
+    /* turn by turn is two groups, 98.5 and 101.5, and nothing else to be said */
+    assert_string_equal(
+        kt_text(table(), (kt_key){"a", "fake__duration.sum", KT_ANY}, "Warnings"),
+        "the runs fall into two groups, 50 % of them are 3.0 % above the others and "
+        "the mean is in neither: look for what differs (clock, CPU, memory)");
     assert_string_equal(ks_table_fact(table(), "plan.runs").text, "auto");
     assert_true(ks_results_complete(results));
 }
