@@ -152,6 +152,20 @@ def bench_program(folder):
          f"{wall:.2f} x", "<= 1.1 x", wall <= 1.1)
 
 
+def bench_statistics():
+    """What docs/statistics.md promises: coverage of normal samples, false alarms of equal ones."""
+    lines = subprocess.run([BENCH / "bench_statistics", "20000"], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    rows = [(kind, of, [float(x) for x in rest]) for kind, of, *rest in map(str.split, lines)]
+    held = [values[1] for kind, of, values in rows if kind in ("fixed", "auto") and of == "normal"]
+    show("95 % intervals of normal samples, fixed runs and auto, hold the mean in",
+         f"{100 * min(held):.1f} to {100 * max(held):.1f} %", "94 to 96 %",
+         min(held) >= 0.94 and max(held) <= 0.96)
+    alarms = [values[1] for kind, of, values in rows if kind == "equal" and of != "autocorrelated"]
+    show("equal samples are called slower or faster in at most", f"{100 * max(alarms):.1f} %", "5 %",
+         max(alarms) <= 0.05)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -161,6 +175,7 @@ def main():
         bench_sweep()
         bench_samples(folder)
         bench_csv(folder)
+        bench_statistics()
     if missed:
         print(f"{len(missed)} goals missed: {'; '.join(missed)}")
     return 1 if missed else 0
