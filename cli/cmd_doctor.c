@@ -1,34 +1,64 @@
 /* kernsight doctor */
 #include <argp.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "noise.h"
 
 static const struct argp_option known[] = {
-    {"json", 'j', NULL, 0, "print a JSON array with an object per fact", 0},
+    {"noise", 'n', NULL, 0,
+     "measure a kernel against itself for SECONDS (default 5): how much times vary here, and what "
+     "difference can be shown",
+     0},
+    {"json", 'j', NULL, 0, "print JSON: an array with an object per fact, or the noise", 0},
     {0},
 };
 
+typedef struct doctor_options {
+    bool json;
+    bool noise;
+    double seconds;
+} doctor_options;
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    bool *json = state->input;
-    (void)arg;
-    if (key == 'j') {
-        *json = true;
+    doctor_options *o = state->input;
+    char *end = NULL;
+    switch (key) {
+    case 'j':
+        o->json = true;
         return 0;
+    case 'n':
+        o->noise = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        o->seconds = strtod(arg, &end);
+        if (state->arg_num > 0 || *end != '\0' || !(o->seconds > 0.0 && o->seconds <= 3600.0)) {
+            argp_error(state, "'%s': only --noise takes an argument, seconds above 0 up to 3600",
+                       arg);
+        }
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->noise && state->arg_num > 0) {
+            argp_error(state, "seconds are of use with --noise only");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    return ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp parser = {
     .options = known,
     .parser = parse,
+    .args_doc = "[SECONDS]",
     .doc =
         "Say for each collector whether it works on this machine, with what, and what to do if it "
-        "does not.\v"
+        "does not; or how much times vary here.\v"
         "Examples:\n"
         "  kernsight doctor\n"
-        "  kernsight doctor --json",
+        "  kernsight doctor --json\n"
+        "  kernsight doctor --noise 10",
 };
 
 static void print_facts(const ks_table *table)
@@ -51,14 +81,17 @@ static void print_facts(const ks_table *table)
 
 int cmd_doctor(int argc, char **argv)
 {
-    bool json = false;
+    doctor_options o = {.seconds = 5.0};
     ks_error err = KS_ERROR_INIT;
     ks_table *table = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &json);
+    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    if (o.noise) {
+        return measure_noise(o.seconds, o.json);
+    }
     if (ks_probe_table(&table, &err) != KS_OK) {
         return report_error(&err);
     }
-    if (json) {
+    if (o.json) {
         ks_table_json(table, stdout, NULL);
     } else {
         printf("kernsight %s\n\n", ks_version());

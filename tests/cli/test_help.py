@@ -94,6 +94,19 @@ def test_metrics_are_listed(ks):
     assert "did you mean cpu__thread_time.sum" in done.stderr
 
 
+def test_the_doctor_measures_noise(ks):
+    text = ks("doctor", "--noise", "0.1").stdout
+    assert re.search(r"^a kernel of [\d.]+ ms against itself, 50 pairs$", text, re.M)
+    assert re.search(r"^   10 runs +[\d.]+ %   in turn \d, one after the other \d, of 4$", text, re.M)
+    assert "100 runs     not enough time" in text
+    assert max(map(len, text.splitlines())) <= 80
+    report = json.loads(ks("doctor", "--noise", "0.1", "--json").stdout)
+    assert report["pairs"] == 50 and report["kernel_ns"] > 1e5
+    assert report["comparisons"][2]["difference_pct"] is None
+    assert "only --noise takes an argument" in ks("doctor", "--noise", "3s", status=2).stderr
+    assert "with --noise only" in ks("doctor", "5", status=2).stderr
+
+
 def test_the_doctor_says_what_works(ks):
     text = ks("doctor").stdout
     assert re.search(r"^clock\n  available +yes\n", text, re.M)
