@@ -1,5 +1,4 @@
 /* kernsight doctor */
-#include <argp.h>
 #include <string.h>
 
 #include "command.h"
@@ -20,7 +19,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp parser = {
+const struct argp doctor_argp = {
     .options = known,
     .parser = parse,
     .doc =
@@ -54,7 +53,7 @@ int cmd_doctor(int argc, char **argv)
     bool json = false;
     ks_error err = KS_ERROR_INIT;
     ks_table *table = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &json);
+    argp_parse(&doctor_argp, argc, argv, 0, NULL, &json);
     if (ks_probe_table(&table, &err) != KS_OK) {
         return report_error(&err);
     }
