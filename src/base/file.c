@@ -254,7 +254,9 @@ ks_status ks_file_close(ks_file *file, ks_status status, ks_error *err)
         bad = true;
         number = errno;
     }
-    if (status == KS_OK && bad) {
+    if (status != KS_OK) {
+        ks_error_prefix(err, "%s", file->path); /* whose writer knows only the stream */
+    } else if (bad) {
         status = fail_path(err, file->path, number != 0 ? number : EIO);
     }
     if (status != KS_OK && !in_place) {

@@ -3,8 +3,10 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -194,6 +196,31 @@ static void files_that_an_ended_process_left_are_not_touched(void **state)
     free(text);
 }
 
+static void a_process_killed_while_writing_leaves_the_old_file(void **state) /* C28 */
+{
+    (void)state;
+    KT_OK(write_text(path, "old", KS_OK));
+    pid_t pid = fork();
+    if (pid == 0) {
+        ks_file file;
+        if (ks_file_open(&file, path, &err) == KS_OK) {
+            fputs("half of what was to be wr", file.stream);
+            fflush(file.stream);
+            raise(SIGKILL);
+        }
+        _exit(1);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFSIGNALED(how));
+    char *text = kt_read(path);
+    assert_string_equal(text, "old");
+    free(text);
+    char name[64];
+    snprintf(name, sizeof name, ".kernsight-%ld-0.tmp", (long)pid);
+    assert_int_equal(unlink(kt_path(name)), 0); /* which is what may stay behind */
+}
+
 static void a_target_that_became_a_folder_meanwhile_is_told(void **state)
 {
     (void)state;
@@ -222,6 +249,7 @@ int main(void)
         T(what_cannot_be_written_is_told_beforehand),
         T(a_name_may_be_as_long_as_its_folder_allows),
         T(files_that_an_ended_process_left_are_not_touched),
+        T(a_process_killed_while_writing_leaves_the_old_file),
         T(a_target_that_became_a_folder_meanwhile_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
