@@ -182,6 +182,25 @@ def test_a_folder_that_is_read_only(ks):  # C29
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_a_folder_on_the_path_that_may_not_be_searched_is_passed_over():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "closed").mkdir(mode=0o700)
+        shutil.copy(os.environ["KERNSIGHT"], folder / "kernsight")
+        shutil.copy(os.environ["KERNSIGHT_LIBRARY"], folder / "libkernsight.so.0")
+        env = {**os.environ, "LD_LIBRARY_PATH": name, "PATH": f"{folder}/closed:/usr/bin:/bin"}
+        run = [folder / "kernsight", "run", "-q", "--runs", "1", "--"]
+        done = subprocess.run([*run, "true"], user="nobody", env=env, cwd="/", capture_output=True)
+        assert done.returncode == 0
+        done = subprocess.run([*run, "nosuch"], user="nobody", env=env, cwd="/", capture_output=True)
+        assert b"cannot run 'nosuch': there is no such program" in done.stderr
+        done = subprocess.run([*run, f"{folder}/closed/x"], user="nobody", env=env, cwd="/",
+                              capture_output=True)
+        assert b"/closed/x': Permission denied" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_a_folder_of_somebody_else():  # C29
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
