@@ -228,12 +228,74 @@ static void csv_keeps_every_digit_of_a_short_duration(void **state) /* C26 */
     ks_results_free(results);
 }
 
+static ks_status one_kernel(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("a") {
+        fake_launch("k", 1000, 1, 1);
+    }
+    return KS_OK;
+}
+
+static void parameters_of_every_type_are_shown(void **state)
+{
+    (void)state;
+    ks_plan *plan = NULL;
+    ks_results *results = NULL;
+    ks_table *samples = NULL;
+    const ks_value first[] = {ks_bool(true), ks_i64(-3), ks_f64(0.25), ks_text("")};
+    const ks_value second[] = {ks_bool(false), ks_i64(4), ks_missing(), ks_text("word")};
+    static const char *const names[] = {"b", "i", "x", "t"};
+    ks_error_clear(&err);
+    fake_reset((fake_script){0});
+    KT_OK(ks_plan_new(&plan, &err));
+    for (size_t i = 0; i < 4; i++) {
+        KT_OK(ks_plan_param(plan, names[i], &err));
+    }
+    KT_OK(ks_plan_config(plan, first, 4, &err));
+    KT_OK(ks_plan_config(plan, second, 4, &err));
+    KT_OK(ks_plan_runs(plan, 1, &err));
+    KT_OK(ks_plan_metric(plan, "fake__duration.sum", &err));
+    KT_OK(ks_run_with(fake_collectors, plan, one_kernel, NULL, &results, &err));
+    ks_plan_free(plan);
+    view v = {results, KS_PRINT_OPTIONS_INIT};
+    char *text = kt_capture(print, &v);
+    char words[4][16];
+    const char *row = strstr(text, "\na ");
+    assert_non_null(row);
+    assert_int_equal(sscanf(row, " a %15s %15s %15s %15s", words[0], words[1], words[2], words[3]),
+                     4);
+    assert_string_equal(words[0], "True");
+    assert_string_equal(words[1], "-3");
+    assert_string_equal(words[2], "0.25");
+    assert_string_equal(words[3], "\"\"");
+    row = strstr(row + 1, "\na ");
+    assert_non_null(row);
+    assert_int_equal(sscanf(row, " a %15s %15s %15s %15s", words[0], words[1], words[2], words[3]),
+                     4);
+    assert_string_equal(words[0], "False");
+    assert_string_equal(words[1], "4");
+    assert_string_equal(words[2], "-");
+    assert_string_equal(words[3], "word");
+    free(text);
+    KT_OK(ks_results_samples(results, &samples, &err));
+    assert_true(ks_table_get(samples, 0, ks_table_find(samples, "b")).as.boolean);
+    KT_F64(ks_table_number(samples, 0, ks_table_find(samples, "x")), 0.25);
+    assert_false(ks_table_valid(samples, 1, ks_table_find(samples, "x")));
+    assert_string_equal(ks_table_text(samples, 1, ks_table_find(samples, "t")), "word");
+    ks_table_free(samples);
+    ks_results_free(results);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_terminal_gets_what_fits),
         cmocka_unit_test(a_pipe_gets_everything_on_one_line),
         cmocka_unit_test(a_narrow_terminal_gets_sections_and_shorter_names),
+        cmocka_unit_test(parameters_of_every_type_are_shown),
         cmocka_unit_test(durations_are_shown_in_ns_us_and_ms),
         cmocka_unit_test(short_durations_beside_long_ones_stay_above_zero),
         cmocka_unit_test(csv_keeps_every_digit_of_a_short_duration),
