@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/file.h"
 
 static ks_error err;
@@ -236,6 +237,29 @@ static void a_target_that_became_a_folder_meanwhile_is_told(void **state)
     assert_int_equal(entries(folder), before);
 }
 
+static ks_status write_once(void *arg, ks_error *e)
+{
+    ks_file file;
+    (void)arg;
+    KS_TRY(ks_check_output(path, e));
+    KS_TRY(ks_file_open(&file, path, e));
+    fputs("text", file.stream);
+    return ks_file_close(&file, KS_OK, e);
+}
+
+static void every_failed_allocation_is_told_and_leaves_nothing(void **state)
+{
+    (void)state;
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", kt_path(""));
+    size_t before = entries(folder);
+    assert_true(kt_oom_sweep(write_once, NULL) >= 4);
+    assert_int_equal(entries(folder), before + 1);
+    char *text = kt_read(path);
+    assert_string_equal(text, "text");
+    free(text);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup(test, start)
@@ -247,6 +271,7 @@ int main(void)
         T(a_link_to_nothing_is_followed),
         T(a_full_device_is_told),
         T(what_cannot_be_written_is_told_beforehand),
+        T(every_failed_allocation_is_told_and_leaves_nothing),
         T(a_name_may_be_as_long_as_its_folder_allows),
         T(files_that_an_ended_process_left_are_not_touched),
         T(a_process_killed_while_writing_leaves_the_old_file),
