@@ -1,5 +1,4 @@
 /* kernsight doctor */
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp parser = {
+const struct argp doctor_argp = {
     .options = known,
     .parser = parse,
     .args_doc = "[SECONDS]",
@@ -84,7 +83,7 @@ int cmd_doctor(int argc, char **argv)
     doctor_options o = {.seconds = 5.0};
     ks_error err = KS_ERROR_INIT;
     ks_table *table = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    argp_parse(&doctor_argp, argc, argv, 0, NULL, &o);
     if (o.noise) {
         return measure_noise(o.seconds, o.json);
     }

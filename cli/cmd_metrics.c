@@ -1,5 +1,4 @@
 /* kernsight metrics [PATTERN] */
-#include <argp.h>
 #include <string.h>
 
 #include "command.h"
@@ -33,7 +32,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp parser = {
+const struct argp metrics_argp = {
     .options = known,
     .parser = parse,
     .args_doc = "[PATTERN]",
@@ -87,7 +86,7 @@ int cmd_metrics(int argc, char **argv)
     options o = {0};
     ks_error err = KS_ERROR_INIT;
     ks_table *table = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    argp_parse(&metrics_argp, argc, argv, 0, NULL, &o);
     if (ks_metrics_table(o.pattern, &table, &err) != KS_OK) {
         return report_error(&err);
     }

@@ -2,6 +2,7 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -19,15 +20,31 @@ typedef struct command {
     const char *name;
     const char *summary;
     int (*run)(int argc, char **argv); /* argv[0] is "kernsight NAME" */
+    const struct argp *argp;           /* its options and texts; `doc` has a \v */
 } command;
 
 /* The table of commands, ended by one without a name. */
 extern const command commands[];
+const command *find_command(const char *name); /* NULL: there is none */
+
+/* What `kernsight help` says; it has no name. */
+extern const command whole_program;
 
 int cmd_run(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_help(int argc, char **argv);
+
+extern const struct argp run_argp;
+extern const struct argp metrics_argp;
+extern const struct argp doctor_argp;
+extern const struct argp help_argp;
+
+/* manual.c: a page for man, and lines for completion: of the program a command and its summary in
+ * each, of a command an option's letter, name, argument and text, and last its arguments; tabs
+ * between them, - for none. */
+void print_manual(const command *page);
+void print_names(const command *of);
 
 /* Say what went wrong on stderr, and which exit status it is for a command that did nothing yet. */
 int report_error(const ks_error *err);

@@ -1,4 +1,3 @@
-#include <argp.h>
 #include <locale.h>
 #include <signal.h>
 #include <string.h>
@@ -6,14 +5,15 @@
 #include "command.h"
 
 const command commands[] = {
-    {"run", "measure a program across parameter sweeps", cmd_run},
-    {"metrics", "list the metrics that can be measured", cmd_metrics},
-    {"doctor", "say what works on this machine, and what to do about the rest", cmd_doctor},
-    {"help", "explain a command", cmd_help},
-    {NULL, NULL, NULL},
+    {"run", "measure a program across parameter sweeps", cmd_run, &run_argp},
+    {"metrics", "list the metrics that can be measured", cmd_metrics, &metrics_argp},
+    {"doctor", "say what works on this machine, and what to do about the rest", cmd_doctor,
+     &doctor_argp},
+    {"help", "explain a command", cmd_help, &help_argp},
+    {NULL, NULL, NULL, NULL},
 };
 
-static const command *find_command(const char *name)
+const command *find_command(const char *name)
 {
     for (const command *c = commands; c->name != NULL; c++) {
         if (strcmp(c->name, name) == 0) {

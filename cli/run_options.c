@@ -54,10 +54,8 @@ static const struct argp_option known[] = {
     {"max-runs", KEY_MAX_RUNS, "N", 0, "--runs auto: at most (default 1000)", 1},
     {"budget", KEY_BUDGET, "S", 0, "--runs auto: no more runs of a config after S seconds", 1},
     {"warmup", KEY_WARMUP, "N", 0, "unmeasured calls per config, first (default 0)", 1},
-    {"order", KEY_ORDER, "ORDER", 0,
-     "order of the configs: given (default), shuffled, or interleaved (a run of each, then "
-     "the next)",
-     1},
+    {"order", KEY_ORDER, "given|shuffled|interleaved", 0,
+     "order of the configs (default given); interleaved: a run of each, then the next", 1},
     {"seed", KEY_SEED, "N", 0, "of the shuffle; drawn by default", 1},
     {"max-configs", KEY_MAX_CONFIGS, "N", 0, "refuse larger sweeps (default 100000)", 1},
     {"file", KEY_FILE, "F", 0, "a sweep file: YAML or JSON with these options as keys", 1},
@@ -385,23 +383,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return store(r->options, place, name, arg, r->err) == KS_OK ? 0 : EINVAL;
 }
 
-/* Without the note about short options, which says nothing new. */
-static char *filter_help(int key, const char *text, void *input)
-{
-    (void)input;
-    return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)text;
-}
-
-static const struct argp parser = {
-    .help_filter = filter_help,
+const struct argp run_argp = {
     .options = known,
     .parser = parse,
     .args_doc = "-- PROGRAM [ARG...]",
     .doc =
         "Measure a program: its wall, user and system time, the bytes it writes to "
         "stdout.\v"
-        "VALUES are separated by commas: numbers, texts, 'quoted texts', and ranges (the end\n"
-        "is a value too if a step meets it):\n"
+        "VALUES are separated by commas: numbers, texts, 'quoted texts', and ranges. The end of a range "
+        "is a value too if a step meets it:\n"
         "  n=1,2,4       n=1..8        n=8..64+8     n=64..8-8\n"
         "  x=0..1+0.25   n=1..4096*2   mode=fast,'a, b'\n"
         "In PROGRAM, ARG, --prepare, --cwd and --env, {NAME} stands for the parameter's value and {{ "
@@ -409,7 +399,8 @@ static const struct argp parser = {
         "Examples:\n"
         "  kernsight run -- sleep 0.1\n"
         "  kernsight run -p level=1,3,6,9 --runs 5 -- gzip -c -{level} file\n"
-        "  kernsight run -p t=1..8*2 --env OMP_NUM_THREADS={t} --csv t.csv -- ./solver\n"
+        "  kernsight run -p t=1..8*2 --env OMP_NUM_THREADS={t} -- ./solver\n"
+        "  kernsight run -p n=8,16 --csv n.csv --json n.json -- ./solver {n}\n"
         "  kernsight run --prepare 'sync' --timeout 60 --tolerant -- make -j4\n"
         "  kernsight run --runs auto --precision 0.5 -- ./solver\n"
         "  kernsight run -m 'cpu__*' -- ./solver      (its memory too)\n"
@@ -428,7 +419,7 @@ static const struct argp parser = {
 ks_status read_run_options(int argc, char **argv, run_options *out, ks_error *err)
 {
     reading first = {.options = out, .err = err};
-    if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &first) != 0) {
+    if (argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &first) != 0) {
         return err->code;
     }
     if (out->file == NULL) {
@@ -439,7 +430,7 @@ ks_status read_run_options(int argc, char **argv, run_options *out, ks_error *er
     ks_status status = read_sweep_file(out->file, &merged, err);
     if (status == KS_OK) {
         reading second = {&merged, merged.params.count, err};
-        argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &second);
+        argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &second);
         status = err->code;
     }
     free_run_options(out);

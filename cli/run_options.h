@@ -2,8 +2,6 @@
 #ifndef CLI_RUN_OPTIONS_H
 #define CLI_RUN_OPTIONS_H
 
-#include <argp.h>
-
 #include "command.h"
 
 /* A list of texts that belong to it. */

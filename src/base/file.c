@@ -156,6 +156,10 @@ ks_status ks_check_output(const char *path, ks_error *err)
 {
     target to;
     KS_TRY(resolve(path, &to, err));
+    /* results that are not complete will go to a longer name */
+    if (!to.in_place && strlen(ks_basename(to.path)) + strlen(".partial") > NAME_MAX) {
+        return fail_path(err, path, ENAMETOOLONG);
+    }
     return check_target(path, &to, err);
 }
 
@@ -165,13 +169,16 @@ bool ks_file_in_place(const char *path)
     return resolve(path, &to, NULL) == KS_OK && to.in_place;
 }
 
-/* A new file beside the target, with the mode that umask gives; mkstemp would make it private. */
+/* A new file beside the target, with the mode that umask gives; mkstemp would make it private. Its
+ * name is short, whatever the target's is. */
 static int open_temporary(ks_file *file)
 {
+    int folder = (int)(ks_basename(file->path) - file->path);
     for (unsigned attempt = 0; attempt < 1000; attempt++) {
         ks_buf name;
-        ks_buf_init(&name, strlen(file->path) + 64);
-        ks_buf_addf(&name, "%s.%ld-%u.tmp", file->path, (long)getpid(), attempt);
+        ks_buf_init(&name, (size_t)folder + 64);
+        ks_buf_addf(&name, "%.*s.kernsight-%ld-%u.tmp", folder, file->path, (long)getpid(),
+                    attempt);
         file->temporary = ks_buf_take(&name);
         if (file->temporary == NULL) {
             errno = ENOMEM;
@@ -247,7 +254,9 @@ ks_status ks_file_close(ks_file *file, ks_status status, ks_error *err)
         bad = true;
         number = errno;
     }
-    if (status == KS_OK && bad) {
+    if (status != KS_OK) {
+        ks_error_prefix(err, "%s", file->path); /* whose writer knows only the stream */
+    } else if (bad) {
         status = fail_path(err, file->path, number != 0 ? number : EIO);
     }
     if (status != KS_OK && !in_place) {

@@ -24,7 +24,8 @@ bool ks_file_in_place(const char *path);
 ks_status ks_file_open(ks_file *file, const char *path, ks_error *err);
 
 /**
- * Put the file in its place if `status` is KS_OK, else leave nothing behind.
+ * Put the file in its place if `status` is KS_OK, else leave nothing behind and put the file's name
+ * before the failure in `err`.
  *
  * @return `status`, or the failure to write
  */

@@ -55,6 +55,16 @@ void ks_text_escape(ks_buf *to, const char *text)
     }
 }
 
+/* Columns of the character at `*at`, which moves behind it. */
+static size_t next_width(const char **at, const char *end)
+{
+    const char *start = *at;
+    char one[8] = {0};
+    ks_utf8_next(at, end);
+    memcpy(one, start, (size_t)(*at - start));
+    return ks_text_width(one);
+}
+
 /* Byte offset behind the longest start of a text that takes at most `width` columns. */
 static size_t head_bytes(const char *text, size_t width)
 {
@@ -63,10 +73,7 @@ static size_t head_bytes(const char *text, size_t width)
     size_t used = 0;
     while (at < end) {
         const char *next = at;
-        ks_utf8_next(&next, end);
-        char one[8] = {0};
-        memcpy(one, at, (size_t)(next - at));
-        used += ks_text_width(one);
+        used += next_width(&next, end);
         if (used > width) {
             break;
         }
@@ -78,15 +85,13 @@ static size_t head_bytes(const char *text, size_t width)
 /* Byte offset where the longest end of a text starts that takes at most `width` columns. */
 static size_t tail_start(const char *text, size_t width)
 {
-    size_t at = 0;
-    size_t length = strlen(text);
-    const char *end = text + length;
-    while (at < length && ks_text_width(text + at) > width) {
-        const char *next = text + at;
-        ks_utf8_next(&next, end);
-        at = (size_t)(next - text);
+    const char *at = text;
+    const char *end = text + strlen(text);
+    size_t left = ks_text_width(text);
+    while (at < end && left > width) {
+        left -= next_width(&at, end);
     }
-    return at;
+    return (size_t)(at - text);
 }
 
 /* A text of at most `width` columns: `head` columns of its start, a mark, the rest of its end. */

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/* 0 if a file is there that can be run, else errno. */
+/* 0 if a file is there that can be run; ENOEXEC if it is there, but cannot be; else errno. */
 static int check_executable(const char *path)
 {
     struct stat st;
@@ -17,9 +17,9 @@ static int check_executable(const char *path)
         return errno;
     }
     if (!S_ISREG(st.st_mode)) {
-        return EACCES;
+        return ENOEXEC;
     }
-    return access(path, X_OK) == 0 ? 0 : errno;
+    return access(path, X_OK) == 0 ? 0 : errno == EACCES ? ENOEXEC : errno;
 }
 
 /* Whether `path` could be run: what is not absolute starts at `cwd`. @param[out] number  0, or why
@@ -38,7 +38,8 @@ static ks_status try_path(const char *path, const char *cwd, int *number, ks_err
     return status;
 }
 
-/* A name without a slash is looked for along PATH, as a shell in `cwd` does. */
+/* A name without a slash is looked for along PATH, as a shell in `cwd` does: folders that may not
+ * be searched are passed over. */
 static ks_status find_on_path(const char *name, const char *cwd, ks_buf *out, int *number,
                               ks_error *err)
 {
@@ -53,7 +54,7 @@ static ks_status find_on_path(const char *name, const char *cwd, ks_buf *out, in
         KS_TRY(ks_buf_status(out, err));
         int now = 0;
         KS_TRY(try_path(ks_buf_text(out), cwd, &now, err));
-        *number = now == 0 || now == EACCES ? now : *number;
+        *number = now == 0 || now == ENOEXEC ? now : *number;
         at += length;
     }
     return KS_OK;
@@ -70,12 +71,12 @@ ks_status ks_find_executable(const char *name, const char *cwd, ks_buf *out, ks_
         KS_TRY(find_on_path(name, cwd, out, &number, err));
     }
     if (number != 0) {
-        return ks_fail(err, ks_errno_status(number), "program", number, "cannot run '%s'%s%s%s: %s",
-                       name, cwd != NULL ? " in '" : "", cwd != NULL ? cwd : "",
-                       cwd != NULL ? "'" : "",
-                       number == ENOENT   ? "there is no such program"
-                       : number == EACCES ? "it is not an executable file"
-                                          : ks_errno_text(number));
+        return ks_fail(err, number == ENOEXEC ? KS_EPERM : ks_errno_status(number), "program",
+                       number, "cannot run '%s'%s%s%s: %s", name, cwd != NULL ? " in '" : "",
+                       cwd != NULL ? cwd : "", cwd != NULL ? "'" : "",
+                       number == ENOENT    ? "there is no such program"
+                       : number == ENOEXEC ? "it is not an executable file"
+                                           : ks_errno_text(number));
     }
     return ks_buf_status(out, err);
 }

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -89,6 +90,54 @@ def test_a_full_disk_keeps_the_old_file_and_the_other_outputs(ks):  # C29
     assert "true" in done.stdout
 
 
+def test_a_full_disk_takes_json_likewise(ks):  # C29
+    done = ks("run", "--runs", "1", "--json", "/dev/full", "--csv", "r.csv", "--", "true", status=1)
+    assert re.search("/dev/full: .*No space left on device", done.stderr)
+    assert (ks.folder / "r.csv").read_text().startswith("Annotation,")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 64 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder],
+                           capture_output=True, text=True)
+    if mount.returncode != 0:
+        pytest.skip(f"no small disk can be mounted here: {mount.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("option", ["--csv", "--json"])
+def test_a_disk_that_fills_up_keeps_the_old_file(ks, small_disk, option):  # C29
+    target = small_disk / "r"
+    target.write_text("old")
+    done = ks("run", "-q", "-p", "n=1..400", "--runs", "1", option, target, "--", "true", "{n}",
+              status=1)
+    assert re.search(f"{target}: .*No space left on device\n$", done.stderr)
+    assert [path.name for path in small_disk.iterdir()] == ["r"]
+    assert target.read_text() == "old"
+    assert done.stdout.count("\ntrue ") == 400  # the table is shown all the same
+
+
+def test_an_old_file_that_is_read_only_and_being_read_is_replaced(ks):  # C29
+    (ks.folder / "r.csv").write_text("old\n")
+    (ks.folder / "r.csv").chmod(0o444)
+    with open(ks.folder / "r.csv") as reader:
+        ks("run", "--runs", "1", "--csv", "r.csv", "--", "true")
+        assert reader.read() == "old\n"
+    assert (ks.folder / "r.csv").read_text().startswith("Annotation,")
+    assert [path.name for path in ks.folder.iterdir()] == ["r.csv"]
+
+
+def test_neither_home_nor_a_folder_for_temporary_files_is_needed(ks):  # C29
+    env = {"HOME": "", "TMPDIR": "/nonexistent", "XDG_CACHE_HOME": "", "XDG_DATA_HOME": "",
+           "XDG_CONFIG_HOME": "", "XDG_RUNTIME_DIR": ""}
+    ks("run", "--runs", "1", "--csv", "r.csv", "--json", "r.json", "--", "true", env=env)
+    assert sorted(path.name for path in ks.folder.iterdir()) == ["r.csv", "r.json"]
+
+
 def test_a_full_stdout_is_told(ks):
     with open("/dev/full", "w") as full:
         done = subprocess.run([os.environ["KERNSIGHT"], "run", "--runs", "1", "--csv",
@@ -118,6 +167,37 @@ def test_outputs_are_checked_before_anything_runs(ks, path, message):
         done = ks("run", option, path, "--", "touch", "ran", status=1)
         assert message in done.stderr
         assert not (ks.folder / "ran").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_is_read_only(ks):  # C29
+    (ks.folder / "sub").mkdir()
+    (ks.folder / "sub/r.csv").write_text("old")
+    (ks.folder / "sub").chmod(0o555)
+    done = ks("run", "--csv", "sub/r.csv", "--", "touch", "ran", status=2)
+    (ks.folder / "sub").chmod(0o755)
+    assert "sub/r.csv: the folder sub/: Permission denied" in done.stderr
+    assert (ks.folder / "sub/r.csv").read_text() == "old"
+    assert not (ks.folder / "ran").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_a_folder_on_the_path_that_may_not_be_searched_is_passed_over():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "closed").mkdir(mode=0o700)
+        shutil.copy(os.environ["KERNSIGHT"], folder / "kernsight")
+        shutil.copy(os.environ["KERNSIGHT_LIBRARY"], folder / "libkernsight.so.0")
+        env = {**os.environ, "LD_LIBRARY_PATH": name, "PATH": f"{folder}/closed:/usr/bin:/bin"}
+        run = [folder / "kernsight", "run", "-q", "--runs", "1", "--"]
+        done = subprocess.run([*run, "true"], user="nobody", env=env, cwd="/", capture_output=True)
+        assert done.returncode == 0
+        done = subprocess.run([*run, "nosuch"], user="nobody", env=env, cwd="/", capture_output=True)
+        assert b"cannot run 'nosuch': there is no such program" in done.stderr
+        done = subprocess.run([*run, f"{folder}/closed/x"], user="nobody", env=env, cwd="/",
+                              capture_output=True)
+        assert b"/closed/x': Permission denied" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")

@@ -69,6 +69,13 @@ def test_links_exist():
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+def test_site():
+    """Every page is in the site's list, and has one of its own there."""
+    listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    pages = [str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md")]
+    assert sorted(listed) == sorted([*pages, "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "third_party/README.md"])
+
+
 def test_length():
     assert README.count("\n") < 150
 

@@ -1,5 +1,6 @@
 """What a person sees: progress, colour, width; and interruption (C28)."""
 
+import json
 import os
 import pty
 import re
@@ -87,15 +88,21 @@ def start(folder, *args, **options):
                             stderr=subprocess.PIPE, encoding="utf-8", **options)
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupting_keeps_finished_configs_and_ends_the_program(ks, number, status):  # C28
-    process = start(ks.folder, "-p", "n=1..100", "--runs", "1", "--csv", "r.csv", "--",
-                    "sh", "-c", "[ {n} -lt 20 ] || { echo {n} > started; sleep 60 & echo $! > pid; "
-                                "wait; }")
+def told(path):
+    """What a program writes to a file, as soon as it has."""
     deadline = time.time() + 30
-    while not (ks.folder / "pid").exists() or not (ks.folder / "pid").read_text():
+    while not path.exists() or not path.read_text():
         assert time.time() < deadline
         time.sleep(0.02)
+    return path.read_text()
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupting_keeps_finished_configs_and_ends_the_program(ks, number, status):  # C28
+    process = start(ks.folder, "-p", "n=1..100", "--runs", "1", "--csv", "r.csv", "--json", "r.json", "--",
+                    "sh", "-c", "[ {n} -lt 20 ] || { echo {n} > started; sleep 60 & echo $! > pid; "
+                                "wait; }")
+    pid = int(told(ks.folder / "pid"))
     began = time.time()
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=30)
@@ -105,8 +112,10 @@ def test_interrupting_keeps_finished_configs_and_ends_the_program(ks, number, st
     assert "partial: 19 of 100 configs are finished" in stdout
     lines = (ks.folder / "r.csv.partial").read_text()
     assert lines.endswith("\n") and len(lines.splitlines()) == 1 + 19 * 4
-    assert not (ks.folder / "r.csv").exists()
-    pid = int((ks.folder / "pid").read_text())
+    document = json.loads((ks.folder / "r.json.partial").read_text())
+    assert document["environment"]["complete"] is False and document["environment"]["finished"] == 19
+    assert len(document["rows"]) == 19 * 4
+    assert not (ks.folder / "r.csv").exists() and not (ks.folder / "r.json").exists()
     for _ in range(100):  # its children are ended with it
         try:
             state = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
@@ -121,12 +130,22 @@ def test_interrupting_keeps_finished_configs_and_ends_the_program(ks, number, st
 
 def test_interrupted_before_anything_is_finished(ks):
     process = start(ks.folder, "--", "sh", "-c", "echo > started; sleep 60")
-    deadline = time.time() + 30
-    while not (ks.folder / "started").exists():
-        assert time.time() < deadline
-        time.sleep(0.02)
+    told(ks.folder / "started")
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
     assert stdout == ""
     assert "cancelled after 0 of 1 configs" in stderr
+
+
+def test_killing_leaves_no_broken_file(ks):  # C28
+    (ks.folder / "r.csv").write_text("old")
+    process = start(ks.folder, "-p", "n=1..100", "--runs", "1", "--csv", "r.csv", "--json", "r.json", "--",
+                    "sh", "-c", "[ {n} -lt 20 ] || { echo $$ > started; exec sleep 60; }")
+    pid = int(told(ks.folder / "started"))
+    process.kill()
+    process.communicate(timeout=30)
+    os.kill(pid, signal.SIGKILL)  # nobody is left to do it
+    assert process.returncode == -signal.SIGKILL
+    assert sorted(path.name for path in ks.folder.iterdir()) == ["r.csv", "started"]
+    assert (ks.folder / "r.csv").read_text() == "old"

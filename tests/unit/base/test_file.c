@@ -2,10 +2,14 @@
 #include "harness.h"
 
 #include <dirent.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/file.h"
 
 static ks_error err;
@@ -157,6 +161,105 @@ static void a_link_to_nothing_is_followed(void **state)
     unlink(link);
 }
 
+static void a_name_may_be_as_long_as_its_folder_allows(void **state)
+{
+    (void)state;
+    char name[NAME_MAX + 2];
+    memset(name, 'n', sizeof name - 1);
+    name[NAME_MAX] = '\0';
+    snprintf(path, sizeof path, "%s", kt_path(name));
+    KT_OK(write_text(path, "long", KS_OK));
+    unlink(path);
+    /* but unfinished results need a longer one */
+    KT_FAILS(ks_check_output(path, &err), KS_EIO, "File name too long");
+    path[strlen(path) - strlen(".partial")] = '\0';
+    KT_OK(ks_check_output(path, &err));
+    name[NAME_MAX] = 'n';
+    name[NAME_MAX + 1] = '\0';
+    KT_FAILS(write_text(kt_path(name), "never", KS_OK), KS_EIO, "File name too long");
+}
+
+static void files_that_an_ended_process_left_are_not_touched(void **state)
+{
+    (void)state;
+    char left[512];
+    char name[64];
+    snprintf(name, sizeof name, ".kernsight-%ld-0.tmp", (long)getpid());
+    snprintf(left, sizeof left, "%s", kt_path(name));
+    kt_write(left, "of another");
+    KT_OK(write_text(path, "new", KS_OK));
+    char *text = kt_read(left);
+    assert_string_equal(text, "of another");
+    free(text);
+    unlink(left);
+    text = kt_read(path);
+    assert_string_equal(text, "new");
+    free(text);
+}
+
+static void a_process_killed_while_writing_leaves_the_old_file(void **state) /* C28 */
+{
+    (void)state;
+    KT_OK(write_text(path, "old", KS_OK));
+    pid_t pid = fork();
+    if (pid == 0) {
+        ks_file file;
+        if (ks_file_open(&file, path, &err) == KS_OK) {
+            fputs("half of what was to be wr", file.stream);
+            fflush(file.stream);
+            raise(SIGKILL);
+        }
+        _exit(1);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFSIGNALED(how));
+    char *text = kt_read(path);
+    assert_string_equal(text, "old");
+    free(text);
+    char name[64];
+    snprintf(name, sizeof name, ".kernsight-%ld-0.tmp", (long)pid);
+    assert_int_equal(unlink(kt_path(name)), 0); /* which is what may stay behind */
+}
+
+static void a_target_that_became_a_folder_meanwhile_is_told(void **state)
+{
+    (void)state;
+    char folder[512];
+    ks_file file;
+    snprintf(folder, sizeof folder, "%s", kt_path(""));
+    size_t before = entries(folder);
+    KT_OK(ks_file_open(&file, path, &err));
+    fputs("text", file.stream);
+    assert_int_equal(mkdir(path, 0700), 0);
+    KT_FAILS(ks_file_close(&file, KS_OK, &err), KS_EIO, "Is a directory");
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(entries(folder), before);
+}
+
+static ks_status write_once(void *arg, ks_error *e)
+{
+    ks_file file;
+    (void)arg;
+    KS_TRY(ks_check_output(path, e));
+    KS_TRY(ks_file_open(&file, path, e));
+    fputs("text", file.stream);
+    return ks_file_close(&file, KS_OK, e);
+}
+
+static void every_failed_allocation_is_told_and_leaves_nothing(void **state)
+{
+    (void)state;
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", kt_path(""));
+    size_t before = entries(folder);
+    assert_true(kt_oom_sweep(write_once, NULL) >= 4);
+    assert_int_equal(entries(folder), before + 1);
+    char *text = kt_read(path);
+    assert_string_equal(text, "text");
+    free(text);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup(test, start)
@@ -168,6 +271,11 @@ int main(void)
         T(a_link_to_nothing_is_followed),
         T(a_full_device_is_told),
         T(what_cannot_be_written_is_told_beforehand),
+        T(every_failed_allocation_is_told_and_leaves_nothing),
+        T(a_name_may_be_as_long_as_its_folder_allows),
+        T(files_that_an_ended_process_left_are_not_touched),
+        T(a_process_killed_while_writing_leaves_the_old_file),
+        T(a_target_that_became_a_folder_meanwhile_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,12 +140,165 @@ static void a_pipe_gets_everything_on_one_line(void **state)
     ks_results_free(results);
 }
 
+/* Mean of the three runs: 812.25 ns, 5.1235 us, 2.5 ms; or all of them in one table. */
+static ks_status short_kernels(const ks_call *call, void *user, ks_error *e)
+{
+    static const double durations[] = {812.25, 5123.5, 2.5e6};
+    static const char *const names[] = {"empty", "small", "large"};
+    int64_t n = ks_call_i64(call, "n");
+    (void)user;
+    for (int64_t i = 0; i < 3; i++) {
+        ks_token token = KS_TOKEN_INIT;
+        if (n == i || n == 3) {
+            KT_OK(ks_annotate_begin(names[i], &token, e));
+            fake_launch("k", durations[i] * (1 + 0.01 * (ks_call_run(call) - 1.0)), 1, 1);
+            KT_OK(ks_annotate_end(token, e));
+        }
+    }
+    return KS_OK;
+}
+
+static ks_results *measure_short(const char *axis)
+{
+    ks_plan *plan = NULL;
+    ks_results *results = NULL;
+    ks_error_clear(&err);
+    fake_reset((fake_script){0});
+    KT_OK(ks_plan_new(&plan, &err));
+    KT_OK(ks_plan_axis_spec(plan, axis, &err));
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    KT_OK(ks_plan_metric(plan, "fake__duration.sum", &err));
+    KT_OK(ks_run_with(fake_collectors, plan, short_kernels, NULL, &results, &err));
+    ks_plan_free(plan);
+    return results;
+}
+
+static void durations_are_shown_in_ns_us_and_ms(void **state) /* C26 */
+{
+    (void)state;
+    /* by hand: three values 1 % apart deviate by 1 %, times 4.303 / sqrt(3) is 2.484 % */
+    static const struct {
+        const char *axis, *unit, *value;
+    } cases[] = {
+        {"n=0", " ns  n\n", " 812 \u00b1 20  3\n"},
+        {"n=1", " \u00b5s  n\n", " 5.12 \u00b1 0.13  3\n"},
+        {"n=2", " ms  n\n", " 2.500 \u00b1 0.062  3\n"},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        ks_results *results = measure_short(cases[i].axis);
+        view v = {results, KS_PRINT_OPTIONS_INIT};
+        char *text = kt_capture(print, &v);
+        KT_HAS(text, cases[i].unit);
+        KT_HAS(text, cases[i].value);
+        free(text);
+        ks_results_free(results);
+    }
+}
+
+static void short_durations_beside_long_ones_stay_above_zero(void **state) /* C26 */
+{
+    (void)state;
+    static const char *const names[] = {"empty ", "small ", "large "};
+    ks_results *results = measure_short("n=3");
+    view v = {results, KS_PRINT_OPTIONS_INIT};
+    char *text = kt_capture(print, &v);
+    for (size_t i = 0; i < 3; i++) {
+        const char *row = strstr(text, names[i]);
+        double value = 0;
+        assert_non_null(row);
+        assert_int_equal(sscanf(row, "%*s 3 %lf", &value), 1);
+        assert_true(value > 0);
+    }
+    free(text);
+    ks_results_free(results);
+}
+
+static void csv_keeps_every_digit_of_a_short_duration(void **state) /* C26 */
+{
+    (void)state;
+    ks_table *read = NULL;
+    ks_results *results = measure_short("n=3");
+    KT_OK(ks_results_write_csv(results, kt_path("short.csv"), &err));
+    KT_OK(ks_table_read_csv(kt_path("short.csv"), &read, &err));
+    KT_NEAR(kt_number(read, (kt_key){"empty", "fake__duration.sum", 3}, "AvgValue"), 812.25, 1e-15);
+    KT_NEAR(kt_number(read, (kt_key){"small", "fake__duration.sum", 3}, "AvgValue"), 5123.5, 1e-15);
+    KT_NEAR(kt_number(read, (kt_key){"large", "fake__duration.sum", 3}, "AvgValue"), 2.5e6, 1e-15);
+    assert_string_equal(kt_text(read, (kt_key){"empty", "fake__duration.sum", 3}, "Unit"), "ns");
+    ks_table_free(read);
+    ks_results_free(results);
+}
+
+static ks_status one_kernel(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("a") {
+        fake_launch("k", 1000, 1, 1);
+    }
+    return KS_OK;
+}
+
+static void parameters_of_every_type_are_shown(void **state)
+{
+    (void)state;
+    ks_plan *plan = NULL;
+    ks_results *results = NULL;
+    ks_table *samples = NULL;
+    const ks_value first[] = {ks_bool(true), ks_i64(-3), ks_f64(0.25), ks_text("")};
+    const ks_value second[] = {ks_bool(false), ks_i64(4), ks_missing(), ks_text("word")};
+    static const char *const names[] = {"b", "i", "x", "t"};
+    ks_error_clear(&err);
+    fake_reset((fake_script){0});
+    KT_OK(ks_plan_new(&plan, &err));
+    for (size_t i = 0; i < 4; i++) {
+        KT_OK(ks_plan_param(plan, names[i], &err));
+    }
+    KT_OK(ks_plan_config(plan, first, 4, &err));
+    KT_OK(ks_plan_config(plan, second, 4, &err));
+    KT_OK(ks_plan_runs(plan, 1, &err));
+    KT_OK(ks_plan_metric(plan, "fake__duration.sum", &err));
+    KT_OK(ks_run_with(fake_collectors, plan, one_kernel, NULL, &results, &err));
+    ks_plan_free(plan);
+    view v = {results, KS_PRINT_OPTIONS_INIT};
+    char *text = kt_capture(print, &v);
+    char words[4][16];
+    const char *row = strstr(text, "\na ");
+    assert_non_null(row);
+    assert_int_equal(sscanf(row, " a %15s %15s %15s %15s", words[0], words[1], words[2], words[3]),
+                     4);
+    assert_string_equal(words[0], "True");
+    assert_string_equal(words[1], "-3");
+    assert_string_equal(words[2], "0.25");
+    assert_string_equal(words[3], "\"\"");
+    row = strstr(row + 1, "\na ");
+    assert_non_null(row);
+    assert_int_equal(sscanf(row, " a %15s %15s %15s %15s", words[0], words[1], words[2], words[3]),
+                     4);
+    assert_string_equal(words[0], "False");
+    assert_string_equal(words[1], "4");
+    assert_string_equal(words[2], "-");
+    assert_string_equal(words[3], "word");
+    free(text);
+    KT_OK(ks_results_samples(results, &samples, &err));
+    assert_true(ks_table_get(samples, 0, ks_table_find(samples, "b")).as.boolean);
+    KT_F64(ks_table_number(samples, 0, ks_table_find(samples, "x")), 0.25);
+    assert_false(ks_table_valid(samples, 1, ks_table_find(samples, "x")));
+    assert_string_equal(ks_table_text(samples, 1, ks_table_find(samples, "t")), "word");
+    ks_table_free(samples);
+    ks_results_free(results);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_terminal_gets_what_fits),
         cmocka_unit_test(a_pipe_gets_everything_on_one_line),
         cmocka_unit_test(a_narrow_terminal_gets_sections_and_shorter_names),
+        cmocka_unit_test(parameters_of_every_type_are_shown),
+        cmocka_unit_test(durations_are_shown_in_ns_us_and_ms),
+        cmocka_unit_test(short_durations_beside_long_ones_stay_above_zero),
+        cmocka_unit_test(csv_keeps_every_digit_of_a_short_duration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

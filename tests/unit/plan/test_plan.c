@@ -258,6 +258,35 @@ static void a_plan_may_be_freed_half_built(void **state)
     ks_plan_free(plan);
 }
 
+static void axes_and_given_configs_do_not_mix(void **state)
+{
+    (void)state;
+    const ks_value one = ks_i64(1);
+    ks_plan *plan = new_plan();
+    KT_OK(ks_plan_axis_spec(plan, "n=1", &err));
+    KT_FAILS(ks_plan_param(plan, "m", &err), KS_EINVAL, "not both");
+    KT_FAILS(ks_plan_config(plan, &one, 1, &err), KS_EINVAL, "not both");
+    ks_plan_free(plan);
+    plan = new_plan();
+    KT_OK(ks_plan_param(plan, "n", &err));
+    KT_FAILS(ks_plan_axis_spec(plan, "m=1", &err), KS_EINVAL, "not both");
+    ks_plan_free(plan);
+}
+
+static void a_value_that_cannot_be_kept_names_its_config(void **state)
+{
+    (void)state;
+    ks_value broken = ks_i64(1);
+    broken.type = (ks_type)99;
+    const ks_value bytes = ks_text("\xff");
+    ks_plan *plan = new_plan();
+    KT_OK(ks_plan_param(plan, "n", &err));
+    KT_FAILS(ks_plan_config(plan, &broken, 1, &err), KS_EINVAL,
+             "config 1: parameter 'n': a value has no valid type (99)");
+    KT_FAILS(ks_plan_config(plan, &bytes, 1, &err), KS_EINVAL, "config 1: parameter 'n'");
+    ks_plan_free(plan);
+}
+
 static void no_plan_is_an_error(void **state)
 {
     (void)state;
@@ -288,6 +317,8 @@ int main(void)
         cmocka_unit_test(objects_are_released_once_each),
         cmocka_unit_test(a_shuffle_is_a_permutation_that_its_seed_repeats),
         cmocka_unit_test(a_plan_may_be_freed_half_built),
+        cmocka_unit_test(axes_and_given_configs_do_not_mix),
+        cmocka_unit_test(a_value_that_cannot_be_kept_names_its_config),
         cmocka_unit_test(no_plan_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

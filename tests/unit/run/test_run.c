@@ -322,6 +322,66 @@ static void a_parameter_asked_for_in_vain_fails_the_call(void **state)
              "parameter 'n' was asked for as a text, but its value is a whole number");
 }
 
+/* A parameter, and as what it is asked for. */
+typedef struct question {
+    const char *name;
+    ks_type type;
+} question;
+
+static ks_status asks(const ks_call *call, void *user, ks_error *e)
+{
+    const question *q = user;
+    (void)e;
+    KS_ANNOTATE("a") {
+        switch (q->type) {
+        case KS_BOOL:
+            assert_false(ks_call_bool(call, q->name));
+            break;
+        case KS_I64:
+            assert_int_equal(ks_call_i64(call, q->name), 0);
+            break;
+        case KS_F64:
+            assert_true(isnan(ks_call_f64(call, q->name)));
+            break;
+        case KS_TEXT:
+            assert_null(ks_call_text(call, q->name));
+            break;
+        default:
+            assert_null(ks_call_object(call, q->name));
+        }
+    }
+    return KS_OK;
+}
+
+static void a_parameter_of_another_type_says_what_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        question asked;
+        const char *said;
+    } cases[] = {
+        {{"i", KS_BOOL}, "asked for as a truth value, but its value is a whole number"},
+        {{"x", KS_I64}, "asked for as a whole number, but its value is a number"},
+        {{"t", KS_F64}, "asked for as a number, but its value is a text"},
+        {{"b", KS_TEXT}, "asked for as a text, but its value is a truth value"},
+        {{"b", KS_OPAQUE}, "asked for as an object, but its value is a truth value"},
+        {{"o", KS_TEXT}, "asked for as a text, but its value is an object"},
+        {{"m", KS_TEXT}, "asked for as a text, but its value is missing"},
+    };
+    const ks_value values[] = {ks_i64(1),     ks_f64(0.5),           ks_text("a"),
+                               ks_bool(true), ks_opaque(plan, "it"), ks_missing()};
+    static const char *const names[] = {"i", "x", "t", "b", "o", "m"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        KT_OK(ks_plan_axis(plan, names[i], &values[i], 1, &err));
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        question asked = cases[i].asked;
+        KT_FAILS(ks_run(plan, asks, &asked, &results, &err), KS_EINVAL, cases[i].said);
+        ks_results_free(results);
+        results = NULL;
+    }
+}
+
 static ks_status leaves_open(const ks_call *call, void *user, ks_error *e)
 {
     (void)call;
@@ -548,6 +608,7 @@ int main(void)
         T(when_all_fail_there_is_a_row_that_says_so),
         T(a_body_without_annotations_is_an_error),
         T(a_parameter_asked_for_in_vain_fails_the_call),
+        T(a_parameter_of_another_type_says_what_it_is),
         T(an_annotation_left_open_fails_the_call),
         T(what_a_collector_fails_at_comes_back),
         T(a_refused_plan_calls_nothing),
