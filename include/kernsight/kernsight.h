@@ -32,6 +32,7 @@
 #include "annotate.h"
 #include "metrics.h"
 #include "plan.h"
+#include "plot.h"
 #include "program.h"
 #include "results.h"
 #include "run.h"
