@@ -135,7 +135,7 @@ static void add_look(ks_plot_writer *w)
 {
     bool text = w->format == KS_PLOT_TEXT;
     ks_plot_add(w, "set style fill solid 1 noborder\n"
-                   "set format y '%g'\n"
+                   "set format y '%h'\n"
                    "set tics nomirror\n"
                    "unset key\n");
     if (!text) {
