@@ -124,6 +124,12 @@ static ks_status read_all(int from, ks_buf *to, ks_error *err)
     }
 }
 
+static ks_status fail_start(const char *name, int number, ks_error *err)
+{
+    return ks_fail(err, ks_errno_status(number), name, number, "cannot start %s: %s", name,
+                   ks_errno_text(number));
+}
+
 /* The last line that a program wrote on stderr, without the blanks before it. */
 static ks_status fail_program(const char *name, int from, int status, ks_error *err)
 {
@@ -142,6 +148,9 @@ static ks_status fail_program(const char *name, int from, int status, ks_error *
     if (WIFSIGNALED(status)) {
         return ks_fail(err, KS_EVENDOR, name, WTERMSIG(status), "%s was ended by signal %d", name,
                        WTERMSIG(status));
+    }
+    if (WEXITSTATUS(status) == 127 && *line == '\0') {
+        return fail_start(name, ENOENT, err); /* emulators tell it in this way */
     }
     return ks_fail(err, KS_EVENDOR, name, WEXITSTATUS(status), "%s failed (status %d)%s%s", name,
                    WEXITSTATUS(status), *line != '\0' ? ": " : "", line);
@@ -171,8 +180,7 @@ static ks_status run(const char *const *argv, const streams *s, ks_buf *output, 
     int number = start(argv, environment, s, &pid);
     ks_free(environment);
     if (number != 0) {
-        return ks_fail(err, ks_errno_status(number), argv[0], number, "cannot start %s: %s",
-                       argv[0], ks_errno_text(number));
+        return fail_start(argv[0], number, err);
     }
     KS_TRY(wait_for(argv[0], pid, &status, err));
     if (status != 0) {

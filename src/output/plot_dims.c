@@ -125,9 +125,11 @@ static ks_status find_param(const ks_plot_dims *dims, const char *name, size_t *
         }
         ks_buf_addf(&names, "%s%s", i > 1 ? ", " : "", dims->all[i].name);
     }
-    ks_status status =
-        ks_fail(err, KS_ENOTFOUND, "plot", 0, "there is no parameter '%s' to plot%s%s", name,
-                names.length > 0 ? "; there are: " : "", ks_buf_text(&names));
+    ks_status status = ks_buf_status(&names, err);
+    if (status == KS_OK) {
+        status = ks_fail(err, KS_ENOTFOUND, "plot", 0, "there is no parameter '%s' to plot%s%s",
+                         name, names.length > 0 ? "; there are: " : "", ks_buf_text(&names));
+    }
     ks_buf_fini(&names);
     return status;
 }

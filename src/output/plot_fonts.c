@@ -46,7 +46,7 @@ static void collect(const char *text, rare_set *set)
 }
 
 /* Whether fontconfig knows a font that has all of these. If there is no fontconfig, none has. */
-static bool font_has(const uint32_t *all, size_t count)
+static ks_status font_has(const uint32_t *all, size_t count, bool *out, ks_error *err)
 {
     ks_buf query;
     ks_buf found;
@@ -57,28 +57,35 @@ static bool font_has(const uint32_t *all, size_t count)
         ks_buf_addf(&query, "%s%x", i > 0 ? " " : "", all[i]);
     }
     const char *const argv[] = {"fc-list", ks_buf_text(&query), "family", NULL};
-    bool has =
-        !query.failed && ks_spawn_filter(argv, "", 0, &found, NULL) == KS_OK && found.length > 0;
+    ks_status status = ks_buf_status(&query, err);
+    if (status == KS_OK) {
+        status = ks_spawn_filter(argv, "", 0, &found, NULL);
+        *out = status == KS_OK && found.length > 0;
+        status = status == KS_ENOMEM ? ks_enomem(err) : KS_OK;
+    }
     ks_buf_fini(&query);
     ks_buf_fini(&found);
-    return has;
+    return status;
 }
 
 /* Leave those in the set that no font has. */
-static void keep_unknown(rare_set *set)
+static ks_status keep_unknown(rare_set *set, ks_error *err)
 {
-    if (font_has(set->all, set->count)) {
+    bool has = false;
+    KS_TRY(font_has(set->all, set->count, &has, err));
+    if (has) {
         set->count = 0;
-    } else if (set->count <= ALONE_MAX) {
-        size_t kept = 0;
-        for (size_t i = 0; i < set->count; i++) {
-            uint32_t c = set->all[i];
-            if (!font_has(&c, 1)) {
-                set->all[kept++] = c;
-            }
-        }
-        set->count = kept;
     }
+    size_t kept = 0;
+    for (size_t i = 0; set->count <= ALONE_MAX && i < set->count; i++) {
+        uint32_t c = set->all[i];
+        KS_TRY(font_has(&c, 1, &has, err));
+        if (!has) {
+            set->all[kept++] = c;
+        }
+    }
+    set->count = set->count <= ALONE_MAX ? kept : set->count;
+    return KS_OK;
 }
 
 static ks_status spell(char **text, const rare_set *unknown, ks_error *err)
@@ -138,7 +145,7 @@ ks_status ks_plot_spell_unknown(ks_plot *plot, ks_error *err)
     rare_set set = {.count = 0};
     KS_TRY(each_text(plot, &set, false, err));
     if (set.count > 0 && !set.too_many) {
-        keep_unknown(&set);
+        KS_TRY(keep_unknown(&set, err));
     }
     return set.count > 0 ? each_text(plot, &set, true, err) : KS_OK;
 }

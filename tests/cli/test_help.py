@@ -14,6 +14,7 @@ VALUES = {
     "--order": "given", "--seed": None, "--max-configs": "5", "--file": "sweep.yaml",
     "--prepare": "true", "--cwd": ".", "--env": "A=1", "--timeout": "5", "--output": "out",
     "--csv": "r.csv", "--json": "r.json", "--zip": True, "--tolerant": True, "--quiet": True,
+    "--plot": "r.svg", "--plot-metric": "cpu__time_duration.sum", "--plot-x": "n", "--plot-panels": "n",
 }
 
 
@@ -35,6 +36,8 @@ def test_help_defines_the_options_that_there_are(ks):
         else:
             args = [f"{name}={value}"] if takes_value else [name]
             assert takes_value == (value is not True)
+        if name.startswith("--plot-"):
+            args += ["--plot", "r.svg", "-p", "n=1"]
         ks("run", *args, "--", "true")
 
 
