@@ -76,6 +76,10 @@ ks_status check_plots(const run_options *o, const plots *p, const ks_plan *plan,
             return ks_fail(err, KS_EINVAL, "cli", 0,
                            "only one of --csv, --json and --plot can go to stdout");
         }
+        if ((o->csv != NULL && strcmp(path, o->csv) == 0) ||
+            (o->json != NULL && strcmp(path, o->json) == 0)) {
+            return ks_fail(err, KS_EINVAL, "cli", 0, "two outputs are the same file, %s", path);
+        }
         status =
             ks_plot_check(plan, ks_program_body, is_stdout(path) ? NULL : path, &p->options, err);
     }

@@ -38,6 +38,10 @@ static void add_cell_text(ks_value value, ks_buf *to)
 static ks_status read_row(ks_plot_dims *dims, ks_plot_dim *dim, size_t i, ks_buf *text,
                           ks_error *err)
 {
+    if (dim->name == NULL && i >= dims->known_count) {
+        dim->ids[i] = (ks_text_id)((i - dims->known_count) % dim->texts.count) + 1;
+        return KS_OK;
+    }
     ks_buf_clear(text);
     add_cell_text(ks_table_get(dims->table, dims->rows[i], dim->column), text);
     KS_TRY(ks_buf_status(text, err));
@@ -210,11 +214,9 @@ static ks_status find_uses(ks_plot_dims *dims, size_t metrics, const ks_plot_opt
     return KS_OK;
 }
 
-ks_status ks_plot_dims_init(ks_plot_dims *dims, const ks_table *table, const size_t *rows,
-                            size_t row_count, size_t metrics, const ks_plot_options *options,
+ks_status ks_plot_dims_find(ks_plot_dims *dims, size_t metrics, const ks_plot_options *options,
                             ks_error *err)
 {
-    *dims = (ks_plot_dims){.table = table, .rows = rows, .row_count = row_count};
     KS_TRY(read_dims(dims, err));
     return find_uses(dims, metrics, options, err);
 }

@@ -31,15 +31,20 @@ typedef struct ks_plot_dims {
     const ks_table *table;
     const size_t *rows; /**< of the table, borrowed */
     size_t row_count;
+    size_t known_count; /**< rows behind so many first ones are of each annotation in turn */
     ks_plot_dim *all;
     size_t count;
     size_t x;     /**< index */
     size_t panel; /**< index; `count` for none */
 } ks_plot_dims;
 
-/** Read the values of those rows, and find a use for each dimension. @param metrics  how many */
-ks_status ks_plot_dims_init(ks_plot_dims *dims, const ks_table *table, const size_t *rows,
-                            size_t row_count, size_t metrics, const ks_plot_options *options,
+/**
+ * Read the values, and find a use for each dimension.
+ *
+ * @param[in,out] dims     its table, rows and their numbers are given; the rest is zeros
+ * @param[in]     metrics  how many are plotted
+ */
+ks_status ks_plot_dims_find(ks_plot_dims *dims, size_t metrics, const ks_plot_options *options,
                             ks_error *err);
 void ks_plot_dims_fini(ks_plot_dims *dims);
 

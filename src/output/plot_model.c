@@ -98,6 +98,9 @@ typedef struct builder {
     size_t *rows; /* that have a place in the plot, and which metric each is of */
     size_t *metrics;
     size_t row_count;
+    size_t known_count; /* so many first ones have an annotation */
+    size_t row_capacity;
+    size_t metric_capacity;
     ks_plot_dims dims;
     ks_pool series;
     size_t *positions; /* of categories, by value */
@@ -144,33 +147,53 @@ static ks_status choose_metrics(builder *b)
     return status;
 }
 
-/* Rows of those metrics. One without an annotation failed before it came to one: it is missing. */
-static ks_status choose_rows(builder *b)
+/* Index of the metric that a row is of; metric_count if it is not plotted. */
+static size_t metric_of(const builder *b, size_t row)
 {
-    size_t count = ks_table_rows(b->table);
-    b->rows = ks_calloc(count, sizeof *b->rows);
-    b->metrics = ks_calloc(count, sizeof *b->metrics);
-    if (b->rows == NULL || b->metrics == NULL) {
-        return ks_enomem(b->err);
+    const char *name = ks_table_text(b->table, row, b->metric);
+    size_t metric = 0;
+    while (metric < b->plot->metric_count && b->plot->metrics[metric].name != name) {
+        metric++;
     }
-    for (size_t row = 0; row < count; row++) {
-        const char *name = ks_table_text(b->table, row, b->metric);
-        size_t metric = 0;
-        while (metric < b->plot->metric_count && b->plot->metrics[metric].name != name) {
-            metric++;
-        }
-        if (metric == b->plot->metric_count) {
-            continue;
-        }
-        b->plot->expected++;
-        if (ks_table_valid(b->table, row, b->annotation)) {
-            b->rows[b->row_count] = row;
-            b->metrics[b->row_count++] = metric;
-        } else {
-            b->plot->missing++;
-        }
+    return metric;
+}
+
+static ks_status add_row(builder *b, size_t row, size_t times)
+{
+    KS_TRY(KS_GROW(b->rows, b->row_capacity, b->row_count + times, b->err));
+    KS_TRY(KS_GROW(b->metrics, b->metric_capacity, b->row_count + times, b->err));
+    for (size_t i = 0; i < times; i++) {
+        b->rows[b->row_count] = row;
+        b->metrics[b->row_count++] = metric_of(b, row);
     }
     return KS_OK;
+}
+
+/* Rows of those metrics. A config that failed before it came to an annotation has a row without
+ * one: it is missing in each of them. */
+static ks_status choose_rows(builder *b)
+{
+    ks_pool annotations;
+    ks_pool_init(&annotations);
+    ks_status status = KS_OK;
+    for (size_t row = 0; row < ks_table_rows(b->table) && status == KS_OK; row++) {
+        const char *annotation = ks_table_text(b->table, row, b->annotation);
+        ks_text_id id = 0;
+        if (annotation != NULL && metric_of(b, row) < b->plot->metric_count) {
+            status = ks_pool_add(&annotations, annotation, &id, b->err);
+            status = status == KS_OK ? add_row(b, row, 1) : status;
+        }
+    }
+    b->known_count = b->row_count;
+    for (size_t row = 0; row < ks_table_rows(b->table) && status == KS_OK; row++) {
+        if (!ks_table_valid(b->table, row, b->annotation) &&
+            metric_of(b, row) < b->plot->metric_count) {
+            status = add_row(b, row, annotations.count);
+        }
+    }
+    ks_pool_fini(&annotations);
+    b->plot->expected = b->row_count;
+    return status;
 }
 
 static ks_status fail_empty(const builder *b)
@@ -390,8 +413,11 @@ static ks_status build(builder *b)
     if (b->row_count == 0) {
         return fail_empty(b);
     }
-    KS_TRY(ks_plot_dims_init(&b->dims, b->table, b->rows, b->row_count, b->plot->metric_count,
-                             b->options, b->err));
+    b->dims = (ks_plot_dims){.table = b->table,
+                             .rows = b->rows,
+                             .row_count = b->row_count,
+                             .known_count = b->known_count};
+    KS_TRY(ks_plot_dims_find(&b->dims, b->plot->metric_count, b->options, b->err));
     KS_TRY(choose_kind(b));
     KS_TRY(name_panels(b));
     KS_TRY(check_panels(b));

@@ -279,11 +279,18 @@ static void each_named_metric_has_a_panel_in_its_own_unit(void **state)
 static void a_missing_value_is_a_gap_and_counted(void **state)
 {
     (void)state;
-    build(HEAD("n,") "a,t,1,5,,,\na,t,2,,,,\na,t,3,6,,,\n,t,4,,,,\n");
-    assert_int_equal(plot.missing, 2);
-    assert_int_equal(plot.expected, 4);
-    assert_int_equal(plot.point_count, 3);
-    assert_true(isnan(plot.points[1].y));
+    build(HEAD("n,") "a,t,1,5,,,\na,t,2,,,,\na,t,3,6,,,\nb,t,5,1,,,\n,t,4,,,,\n");
+    TEXTS(&plot.series, "a", "b");
+    assert_int_equal(plot.missing, 3); /* 2 of a; 4 of both, which never came to an annotation */
+    assert_int_equal(plot.expected, 6);
+    const double a[4][2] = {{1, 5}, {2, NAN}, {3, 6}, {4, NAN}};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(plot.points[i].series, 0);
+        KT_F64(plot.points[i].x, a[i][0]);
+        KT_F64(plot.points[i].y, a[i][1]);
+    }
+    KT_F64(plot.points[4].x, 4);
+    assert_true(isnan(plot.points[4].y));
     assert_false(plot.intervals);
     ks_plot_fini(&plot);
     given("Annotation,Metric,n,AvgValue,Failure\n,t,1,,the device said no\n");
