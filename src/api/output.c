@@ -52,7 +52,8 @@ ks_status ks_results_write(const ks_results *results, const char *path,
         return ks_check_output(path, err);
     }
     bool complete = ks_results_complete(results);
-    bool in_place = ks_file_in_place(path);
+    bool in_place = false;
+    KS_TRY(ks_file_in_place(path, &in_place, err));
     ks_buf partial;
     ks_buf_init(&partial, 1u << 16);
     ks_buf_addf(&partial, "%s.partial", path);

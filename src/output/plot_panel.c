@@ -222,14 +222,16 @@ static ks_status place_panel(ks_plot_writer *w, size_t panel, const char *y_labe
 {
     const ks_plot_layout *l = &w->layout;
     size_t count = w->plot->panels.count * w->plot->metric_count;
-    double left = l->left + (double)(panel % l->columns) * l->across;
-    double top = l->top + (double)(panel / l->columns) * l->down;
+    size_t column = panel % l->columns;
+    size_t row = panel / l->columns;
+    double left = l->left + (double)column * l->across;
+    double top = l->top + (double)row * l->down;
     KS_PLOT_COMMAND(w, "set lmargin at screen %\nset rmargin at screen %", left / l->width,
                     (left + l->panel_width) / l->width);
     KS_PLOT_COMMAND(w, "set tmargin at screen %\nset bmargin at screen %", 1.0 - top / l->height,
                     1.0 - (top + l->panel_height) / l->height);
     bool lowest = panel + l->columns >= count;
-    bool leftmost = panel % l->columns == 0 || w->plot->panels.count == 1;
+    bool leftmost = column == 0 || w->plot->panels.count == 1;
     ks_plot_add(w, "set xlabel ");
     KS_TRY(ks_plot_quote_short(w, lowest ? w->plot->x.label : "", l->panel_width / l->letter));
     ks_plot_add(w, "\nset ylabel ");
