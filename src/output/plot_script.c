@@ -186,7 +186,7 @@ static void add_number_tics(ks_plot_writer *w)
     ks_plot_add(w, "set xtics (");
     for (size_t i = 0; i < p->tick_count; i++) {
         char label[KS_NUM_MAX];
-        double half = (double)(ks_num_f64_plain(p->ticks[i], label) + 1) * w->layout.letter / 2.0;
+        double half = (double)(ks_num_f64_plain(p->ticks[i], label) + 2) * w->layout.letter / 1.8;
         double at = ks_plot_x_at(p, &w->layout, p->ticks[i]);
         bool fits = at - half >= free_from;
         add_tic(w, fits ? label : "", p->ticks[i], i == 0);
