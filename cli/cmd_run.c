@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plots.h"
 #include "progress.h"
 #include "run_options.h"
 
@@ -153,11 +154,6 @@ static ks_status make_program(const run_options *o, ks_program **out, ks_error *
                           err);
 }
 
-static bool is_stdout(const char *path)
-{
-    return path != NULL && strcmp(path, "-") == 0;
-}
-
 /* Files that will be written, before any work is spent. */
 static ks_status check_outputs(const run_options *o, ks_error *err)
 {
@@ -191,13 +187,11 @@ static int note_failure(ks_status status, ks_error *err)
     return EXIT_RUN_FAILED;
 }
 
-/* Write a file, and say so where its name is another one. */
-static int write_file(const ks_results *results, const char *path,
-                      ks_status (*write)(const ks_results *, const char *, ks_error *))
+/* Say that a file could not be written, or where its name is another one. */
+static int note_file(const ks_results *results, const char *path, ks_status written, ks_error *err)
 {
-    ks_error err = KS_ERROR_INIT;
     struct stat st;
-    int status = note_failure(write(results, path, &err), &err);
+    int status = note_failure(written, err);
     bool device = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
     if (status == EXIT_OK && !ks_results_complete(results) && !device) {
         fprintf(stderr, "kernsight: what was measured is in %s.partial\n", path);
@@ -205,27 +199,53 @@ static int write_file(const ks_results *results, const char *path,
     return status;
 }
 
-/* Files first: a reader of stdout that goes away must not cost them. What stdout does not take,
- * finish_stdout() tells. */
-static int write_results(const run_options *o, const ks_results *results)
+static int write_files(const run_options *o, const plots *p, const ks_results *results)
 {
     ks_error err = KS_ERROR_INIT;
-    ks_print_options options = stdout_options();
     int status = EXIT_OK;
     if (o->csv != NULL && !is_stdout(o->csv)) {
-        status |= write_file(results, o->csv, ks_results_write_csv);
+        status |= note_file(results, o->csv, ks_results_write_csv(results, o->csv, &err), &err);
     }
     if (o->json != NULL && !is_stdout(o->json)) {
-        status |= write_file(results, o->json, ks_results_write_json);
+        status |= note_file(results, o->json, ks_results_write_json(results, o->json, &err), &err);
     }
-    ks_status printed = KS_OK;
-    if (is_stdout(o->csv)) {
-        printed = ks_results_csv(results, stdout, &err);
-    } else if (is_stdout(o->json)) {
-        printed = ks_results_json(results, stdout, &err);
-    } else if (ks_results_finished(results) > 0) {
-        printed = ks_results_print(results, stdout, &options, &err);
+    for (size_t i = 0; i < o->plots.count && ks_results_finished(results) > 0; i++) {
+        const char *path = o->plots.texts[i];
+        if (!is_stdout(path)) {
+            status |=
+                note_file(results, path, ks_results_plot(results, path, &p->options, &err), &err);
+        }
     }
+    return status;
+}
+
+/* The table, and the plots that are text. */
+static ks_status print_results(const run_options *o, const plots *p, const ks_results *results,
+                               ks_error *err)
+{
+    ks_print_options options = stdout_options();
+    if (ks_results_finished(results) == 0) {
+        return KS_OK;
+    }
+    ks_status status = ks_results_print(results, stdout, &options, err);
+    for (size_t i = 0; i < o->plots.count && status == KS_OK; i++) {
+        if (is_stdout(o->plots.texts[i])) {
+            putchar('\n');
+            status = ks_results_plot_text(results, stdout, &p->options, err);
+        }
+    }
+    return status;
+}
+
+/* Files first: a reader of stdout that goes away must not cost them. What stdout does not take,
+ * finish_stdout() tells. */
+static int write_results(const run_options *o, const plots *p, const ks_results *results)
+{
+    ks_error err = KS_ERROR_INIT;
+    int status = write_files(o, p, results);
+    ks_status printed = is_stdout(o->csv)    ? ks_results_csv(results, stdout, &err)
+                        : is_stdout(o->json) ? ks_results_json(results, stdout, &err)
+                                             : print_results(o, p, results, &err);
     return printed == KS_OK || printed == KS_EIO ? status : status | note_failure(printed, &err);
 }
 
@@ -251,7 +271,7 @@ static int run_status(ks_status status, const ks_results *results, const ks_erro
     return EXIT_OK;
 }
 
-static int measure(const run_options *o, ks_plan *plan, ks_program *program)
+static int measure(const run_options *o, const plots *p, ks_plan *plan, ks_program *program)
 {
     ks_error err = KS_ERROR_INIT;
     ks_results *results = NULL;
@@ -266,7 +286,7 @@ static int measure(const run_options *o, ks_plan *plan, ks_program *program)
     watch_signals(plan);
     ks_status status = ks_run(plan, ks_program_body, program, &results, &err);
     ignore_signals();
-    int written = results != NULL ? write_results(o, results) : EXIT_OK;
+    int written = results != NULL ? write_results(o, p, results) : EXIT_OK;
     fflush(stdout); /* the table before the message about it */
     int exit_status = run_status(status, results, &err);
     ks_results_free(results);
@@ -279,6 +299,7 @@ int cmd_run(int argc, char **argv)
     ks_error err = KS_ERROR_INIT;
     ks_plan *plan = NULL;
     ks_program *program = NULL;
+    plots p = {.metrics = {0}};
     ks_status status = read_run_options(argc, argv, &o, &err);
     if (status == KS_OK) {
         status = make_plan(&o, &plan, &err);
@@ -288,9 +309,16 @@ int cmd_run(int argc, char **argv)
         status = check_outputs(&o, &err);
     }
     if (status == KS_OK) {
+        status = make_plots(&o, &p, &err);
+    }
+    if (status == KS_OK) {
         status = make_program(&o, &program, &err);
     }
-    int exit_status = status == KS_OK ? measure(&o, plan, program) : report_error(&err);
+    if (status == KS_OK) {
+        status = check_plots(&o, &p, plan, &err);
+    }
+    int exit_status = status == KS_OK ? measure(&o, &p, plan, program) : report_error(&err);
+    free_plots(&p);
     ks_program_free(program);
     ks_plan_free(plan);
     free_run_options(&o);

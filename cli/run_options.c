@@ -37,7 +37,11 @@ enum {
     KEY_ZIP,
     KEY_ORDER,
     KEY_SEED,
-    KEY_FILE
+    KEY_FILE,
+    KEY_PLOT,
+    KEY_PLOT_METRIC,
+    KEY_PLOT_X,
+    KEY_PLOT_PANELS
 };
 
 /* Usage and help come from here. */
@@ -70,6 +74,12 @@ static const struct argp_option known[] = {
     {NULL, 0, NULL, 0, "Where results go:", 3},
     {"csv", KEY_CSV, "F", 0, "the table as CSV; - is stdout, in place of the table", 3},
     {"json", KEY_JSON, "F", 0, "everything as JSON; - is stdout, in place of the table", 3},
+    {"plot", KEY_PLOT, "F", 0,
+     "a plot as PNG, SVG or PDF by the end of F; - is text, after the table; needs gnuplot", 3},
+    {"plot-metric", KEY_PLOT_METRIC, "METRIC,...", 0,
+     "what to plot; by default what -m names, without -m the time", 3},
+    {"plot-x", KEY_PLOT_X, "NAME", 0, "parameter along x; by default the one with most values", 3},
+    {"plot-panels", KEY_PLOT_PANELS, "NAME", 0, "parameter with a panel for each value", 3},
     {"quiet", 'q', NULL, 0, "no progress on stderr", 3},
     {0},
 };
@@ -92,6 +102,8 @@ static const struct {
     PLACE('p', LIST, params),
     PLACE('m', LIST, metrics),
     PLACE(KEY_ENV, LIST, env),
+    PLACE(KEY_PLOT, LIST, plots),
+    PLACE(KEY_PLOT_METRIC, LIST, plot_metrics),
     PLACE(KEY_RUNS, RUNS, runs),
     NUMBER_PLACE(KEY_MIN_RUNS, min_runs, 2, UINT32_MAX),
     NUMBER_PLACE(KEY_MAX_RUNS, max_runs, 2, UINT32_MAX),
@@ -104,6 +116,8 @@ static const struct {
     PLACE(KEY_ORDER, ORDER, order),
     PLACE(KEY_CSV, TEXT, csv),
     PLACE(KEY_JSON, TEXT, json),
+    PLACE(KEY_PLOT_X, TEXT, plot_x),
+    PLACE(KEY_PLOT_PANELS, TEXT, plot_panels),
     PLACE(KEY_PREPARE, TEXT, prepare),
     PLACE(KEY_CWD, TEXT, cwd),
     PLACE(KEY_OUTPUT, TEXT, output),
@@ -135,7 +149,7 @@ bool add_text(text_list *list, const char *text)
     return true;
 }
 
-static void free_list(text_list *list)
+void free_list(text_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         free(list->texts[i]);
@@ -404,6 +418,7 @@ const struct argp run_argp = {
         "  kernsight run --prepare 'sync' --timeout 60 --tolerant -- make -j4\n"
         "  kernsight run --runs auto --precision 0.5 -- ./solver\n"
         "  kernsight run -m 'cpu__*' -- ./solver      (its memory too)\n"
+        "  kernsight run -p n=1..8*2 --plot n.png --plot - -- ./solver {n}\n"
         "  kernsight run --file sweep.yaml\n\n"
         "A sweep file (the command line wins; its -m and --env add to the file's):\n"
         "  param:\n"

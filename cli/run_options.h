@@ -15,6 +15,8 @@ typedef struct run_options {
     text_list metrics; /* names and patterns */
     text_list env;
     text_list program; /* and its arguments */
+    text_list plots;   /* files, or - */
+    text_list plot_metrics;
     uint64_t runs;     /* 0: auto */
     uint64_t min_runs; /* of auto; 0: the library's default, as in those below */
     uint64_t max_runs;
@@ -27,6 +29,8 @@ typedef struct run_options {
     ks_order order;
     char *csv;
     char *json;
+    char *plot_x;
+    char *plot_panels;
     char *prepare;
     char *cwd;
     char *output;
@@ -57,6 +61,7 @@ ks_status set_run_option(run_options *options, const char *name, const char *val
 
 /* Add a text to a list; false if there is no memory. */
 bool add_text(text_list *list, const char *text);
+void free_list(text_list *list);
 
 /* sweep_file.c */
 ks_status read_sweep_file(const char *path, run_options *options, ks_error *err);

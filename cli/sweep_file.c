@@ -196,7 +196,13 @@ static ks_status add_list(reader *r, const yaml_node_t *node, const char *name)
 
 static bool takes_list(const char *name)
 {
-    return strcmp(name, "program") == 0 || strcmp(name, "metric") == 0 || strcmp(name, "env") == 0;
+    static const char *const names[] = {"program", "metric", "env", "plot", "plot-metric"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static ks_status set_key(reader *r, const yaml_node_t *key, const yaml_node_t *value)

@@ -1,7 +1,7 @@
 /*
  * Three ways to multiply two n x n matrices, measured and compared.
  *
- *     matmul [-p n=64..512*2] [--runs N] [--csv F] [--json F]
+ *     matmul [-p n=64..512*2] [--runs N] [--csv F] [--json F] [--plot F.svg]
  *
  * The first table has the time and the GFLOP/s of each, the second how they stand to the naive one.
  */
@@ -121,19 +121,34 @@ static ks_status gflops(ks_derivation *derivation, const ks_call *call, void *us
                : ks_derivation_set(derivation, NULL, 2.0 * n * n * n / ns, "GFLOP/s", err);
 }
 
+/* Where results go, beside the terminal; NULL: nowhere. */
+typedef struct outputs {
+    const char *csv, *json, *plot;
+} outputs;
+
 /* Measure the plan and show it; then once more, against the naive way. */
-static void measure(ks_plan *plan, matrices *m, const char *csv, const char *json, ks_error *err)
+static void measure(ks_plan *plan, matrices *m, const outputs *to, ks_error *err)
 {
+    static const char *const both[] = {"cpu__time_duration.sum", "gflops"};
     ks_results *results = NULL;
+    ks_plot_options plot = KS_PLOT_OPTIONS_INIT;
+    plot.metrics = both;
+    plot.metric_count = 2;
+    if (to->plot != NULL && ks_plot_check(plan, body, to->plot, &plot, err) != KS_OK) {
+        return; /* before minutes are spent on it */
+    }
     ks_run(plan, body, m, &results, err);
     if (results != NULL) {
         ks_results_print(results, stdout, NULL, err);
     }
-    if (results != NULL && csv != NULL) {
-        ks_results_write_csv(results, csv, err);
+    if (results != NULL && to->csv != NULL) {
+        ks_results_write_csv(results, to->csv, err);
     }
-    if (results != NULL && json != NULL) {
-        ks_results_write_json(results, json, err);
+    if (results != NULL && to->json != NULL) {
+        ks_results_write_json(results, to->json, err);
+    }
+    if (results != NULL && to->plot != NULL) {
+        ks_results_plot(results, to->plot, &plot, err);
     }
     ks_results_free(results);
 
@@ -149,13 +164,13 @@ static void measure(ks_plan *plan, matrices *m, const char *csv, const char *jso
 int main(int argc, char **argv)
 {
     const char *sizes = "n=64..512*2";
-    const char *csv = NULL;
-    const char *json = NULL;
+    outputs to = {NULL, NULL, NULL};
     uint32_t runs = 10;
     for (int i = 1; i + 1 < argc; i += 2) {
         sizes = strcmp(argv[i], "-p") == 0 ? argv[i + 1] : sizes;
-        csv = strcmp(argv[i], "--csv") == 0 ? argv[i + 1] : csv;
-        json = strcmp(argv[i], "--json") == 0 ? argv[i + 1] : json;
+        to.csv = strcmp(argv[i], "--csv") == 0 ? argv[i + 1] : to.csv;
+        to.json = strcmp(argv[i], "--json") == 0 ? argv[i + 1] : to.json;
+        to.plot = strcmp(argv[i], "--plot") == 0 ? argv[i + 1] : to.plot;
         runs = strcmp(argv[i], "--runs") == 0 ? (uint32_t)strtoul(argv[i + 1], NULL, 10) : runs;
     }
     size_t room = (size_t)LARGEST * LARGEST;
@@ -172,7 +187,7 @@ int main(int argc, char **argv)
     ks_plan_metric(plan, "cpu__time_duration.sum", &err);
     ks_plan_derive(plan, "gflops", gflops, NULL, &err);
     if (err.code == KS_OK) {
-        measure(plan, &m, csv, json, &err);
+        measure(plan, &m, &to, &err);
     }
     if (err.code != KS_OK) {
         fprintf(stderr, "matmul: %s\n", err.message);

@@ -33,6 +33,7 @@
 #include "compare.h"
 #include "metrics.h"
 #include "plan.h"
+#include "plot.h"
 #include "program.h"
 #include "results.h"
 #include "run.h"

@@ -1,4 +1,6 @@
 /* Results out: to the terminal, as CSV, as JSON. */
+#include "api/output.h"
+
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -11,7 +13,7 @@
 #include "results/results.h"
 
 /* Functions that write take results in any state, so that a sweep that failed can still be seen. */
-static ks_status need(const ks_results *results, ks_error *err)
+ks_status ks_need_results(const ks_results *results, ks_error *err)
 {
     return results != NULL
                ? KS_OK
@@ -21,19 +23,19 @@ static ks_status need(const ks_results *results, ks_error *err)
 ks_status ks_results_print(const ks_results *results, FILE *to, const ks_print_options *options,
                            ks_error *err)
 {
-    KS_TRY(need(results, err));
+    KS_TRY(ks_need_results(results, err));
     return ks_print_results(ks_results_table(results), to, options, err);
 }
 
 ks_status ks_results_csv(const ks_results *results, FILE *to, ks_error *err)
 {
-    KS_TRY(need(results, err));
+    KS_TRY(ks_need_results(results, err));
     return ks_table_csv(ks_results_table(results), to, err);
 }
 
 ks_status ks_results_json(const ks_results *results, FILE *to, ks_error *err)
 {
-    KS_TRY(need(results, err));
+    KS_TRY(ks_need_results(results, err));
     ks_table *samples = NULL;
     KS_TRY(ks_results_samples(results, &samples, err));
     ks_status status =
@@ -42,17 +44,16 @@ ks_status ks_results_json(const ks_results *results, FILE *to, ks_error *err)
     return status;
 }
 
-/* To a file, or to its `.partial` if the results are not complete. */
-static ks_status write_file(const ks_results *results, const char *path,
-                            ks_status (*write)(const ks_results *, FILE *, ks_error *),
-                            ks_error *err)
+ks_status ks_results_write(const ks_results *results, const char *path,
+                           const ks_results_writer *writer, ks_error *err)
 {
-    KS_TRY(need(results, err));
+    KS_TRY(ks_need_results(results, err));
     if (path == NULL) {
         return ks_check_output(path, err);
     }
     bool complete = ks_results_complete(results);
-    bool in_place = ks_file_in_place(path);
+    bool in_place = false;
+    KS_TRY(ks_file_in_place(path, &in_place, err));
     ks_buf partial;
     ks_buf_init(&partial, 1u << 16);
     ks_buf_addf(&partial, "%s.partial", path);
@@ -62,7 +63,7 @@ static ks_status write_file(const ks_results *results, const char *path,
         status = ks_file_open(&file, complete || in_place ? path : ks_buf_text(&partial), err);
     }
     if (status == KS_OK) {
-        status = ks_file_close(&file, write(results, file.stream, err), err);
+        status = ks_file_close(&file, writer->write(results, writer->arg, file.stream, err), err);
     }
     if (status == KS_OK && complete && !in_place) {
         unlink(ks_buf_text(&partial)); /* of an earlier run: it is overtaken */
@@ -71,12 +72,24 @@ static ks_status write_file(const ks_results *results, const char *path,
     return status;
 }
 
+static ks_status write_csv(const ks_results *results, const void *arg, FILE *to, ks_error *err)
+{
+    (void)arg;
+    return ks_results_csv(results, to, err);
+}
+
+static ks_status write_json(const ks_results *results, const void *arg, FILE *to, ks_error *err)
+{
+    (void)arg;
+    return ks_results_json(results, to, err);
+}
+
 ks_status ks_results_write_csv(const ks_results *results, const char *path, ks_error *err)
 {
-    return write_file(results, path, ks_results_csv, err);
+    return ks_results_write(results, path, &(ks_results_writer){write_csv, NULL}, err);
 }
 
 ks_status ks_results_write_json(const ks_results *results, const char *path, ks_error *err)
 {
-    return write_file(results, path, ks_results_json, err);
+    return ks_results_write(results, path, &(ks_results_writer){write_json, NULL}, err);
 }

@@ -163,10 +163,12 @@ ks_status ks_check_output(const char *path, ks_error *err)
     return check_target(path, &to, err);
 }
 
-bool ks_file_in_place(const char *path)
+ks_status ks_file_in_place(const char *path, bool *out, ks_error *err)
 {
     target to;
-    return resolve(path, &to, NULL) == KS_OK && to.in_place;
+    KS_TRY(resolve(path, &to, err));
+    *out = to.in_place;
+    return KS_OK;
 }
 
 /* A new file beside the target, with the mode that umask gives; mkstemp would make it private. Its

@@ -19,7 +19,7 @@ typedef struct ks_file {
 } ks_file;
 
 /** Whether there is nothing at that path that could be replaced as a whole. */
-bool ks_file_in_place(const char *path);
+ks_status ks_file_in_place(const char *path, bool *out, ks_error *err);
 
 ks_status ks_file_open(ks_file *file, const char *path, ks_error *err);
 

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -50,13 +49,6 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t row_of(const printer *p, size_t line, size_t metric)
 {
     return p->pivot.rows[line * p->pivot.metric_count + metric];
@@ -75,14 +67,12 @@ static ks_status choose_scale(printer *p, size_t metric)
         size_t row = row_of(p, line, metric);
         double value = ks_table_number(p->table, row, p->shown.average);
         if (!isnan(value) && value != 0.0) {
-            sizes[count++] = fabs(value);
+            sizes[count++] = value;
         }
         const char *of_row = ks_table_text(p->table, row, p->shown.unit);
         unit = unit != NULL ? unit : of_row;
     }
-    qsort(sizes, count, sizeof *sizes, compare_doubles);
-    double typical = count > 0 ? sizes[count / 2] : 0.0;
-    p->blocks[metric].scale = ks_scale_for(unit, typical, p->options->ascii);
+    p->blocks[metric].scale = ks_scale_for_all(unit, sizes, count, p->options->ascii);
     ks_free(sizes);
     return KS_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct step {
@@ -70,6 +71,19 @@ ks_scale ks_scale_for(const char *unit, double typical, bool ascii)
         snprintf(scale.unit, sizeof scale.unit, "%s", unit);
     }
     return scale;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a);
+    double y = fabs(*(const double *)b);
+    return (x > y) - (x < y);
+}
+
+ks_scale ks_scale_for_all(const char *unit, double *numbers, size_t count, bool ascii)
+{
+    qsort(numbers, count, sizeof *numbers, compare_sizes);
+    return ks_scale_for(unit, count > 0 ? numbers[count / 2] : 0.0, ascii);
 }
 
 /* Decimals that show `digits` significant digits of a number. */

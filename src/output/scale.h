@@ -20,6 +20,9 @@ typedef struct ks_scale {
  */
 ks_scale ks_scale_for(const char *unit, double typical, bool ascii);
 
+/** ks_scale_for() the middle one of `count` numbers that are not 0, which are sorted on the way. */
+ks_scale ks_scale_for_all(const char *unit, double *numbers, size_t count, bool ascii);
+
 /** Decimals that show a number: two significant digits of its half-width, or four of itself. */
 int ks_decimals(double number, double half);
 

@@ -15,10 +15,13 @@ VALUES = {
     "--order": "given", "--seed": "5", "--max-configs": "5", "--file": "sweep.yaml",
     "--prepare": "true", "--cwd": ".", "--env": "A=1", "--timeout": "5", "--output": "out",
     "--csv": "r.csv", "--json": "r.json", "--zip": True, "--tolerant": True, "--quiet": True,
+    "--plot": "r.svg", "--plot-metric": "cpu__time_duration.sum", "--plot-x": "n", "--plot-panels": "n",
 }
 
 # what some options are of use with only
 WITH = {"--seed": ["--order", "shuffled"],
+        **{name: ["--plot", "r.svg", "-p", "n=1"]
+           for name in ("--plot-metric", "--plot-x", "--plot-panels")},
         **{name: ["--runs", "auto", "--budget", "1"]
            for name in ("--precision", "--min-runs", "--max-runs", "--budget")}}
 
