@@ -88,7 +88,7 @@ ks_status ks_plot_x_axis(ks_plot *plot, const char *name, ks_error *err)
     if (plot->categories.count > 0) {
         /* few bars do not become wide ones */
         double count = (double)plot->categories.count;
-        double free = fmax(0.0, 4.0 / (double)plot->series.count - count) / 2.0;
+        double free = fmax(0.0, 4.0 / (double)plot->side_by_side - count) / 2.0;
         x->low = -0.6 - (plot->bars ? free : 0.0);
         x->high = count - 0.4 + (plot->bars ? free : 0.0);
         return KS_OK;

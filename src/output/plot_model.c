@@ -390,9 +390,36 @@ static const char *find_unit(const builder *b, const char *metric)
 }
 
 /* Axes come last: they want all points. */
+/* Series that never meet in a category, such as programs along their own names, need no room beside
+ * each other. */
+static ks_status count_side_by_side(builder *b)
+{
+    ks_plot *p = b->plot;
+    p->side_by_side = p->series.count;
+    size_t places = p->metric_count * p->panels.count * p->categories.count;
+    if (!p->bars || places == 0) {
+        return KS_OK;
+    }
+    size_t *series = ks_calloc(places, sizeof *series); /* of a place, from 1; 0: none yet */
+    if (series == NULL) {
+        return ks_enomem(b->err);
+    }
+    bool alone = true;
+    for (size_t i = 0; i < p->point_count && alone; i++) {
+        const ks_plot_point *at = &p->points[i];
+        size_t place = at->panel * p->categories.count + (isnan(at->x) ? 0 : (size_t)at->x);
+        alone = series[place] == 0 || series[place] == at->series + 1;
+        series[place] = at->series + 1;
+    }
+    p->side_by_side = alone ? 1 : p->series.count;
+    ks_free(series);
+    return KS_OK;
+}
+
 static ks_status make_axes(builder *b)
 {
     const ks_plot_dim *x = &b->dims.all[b->dims.x];
+    KS_TRY(count_side_by_side(b));
     KS_TRY(ks_plot_x_axis(b->plot, x->name, b->err));
     for (size_t m = 0; m < b->plot->metric_count; m++) {
         const ks_plot_y_spec spec = {.unit = find_unit(b, b->plot->metrics[m].name),

@@ -34,6 +34,7 @@ typedef struct ks_texts {
 
 typedef struct ks_plot {
     bool bars;
+    size_t side_by_side; /**< bars that a category has room for: 1 if each has one series alone */
     bool ratio;          /**< to a baseline: 1 means as much as it */
     bool intervals;      /**< there are error bars */
     size_t missing;      /**< values that are not there */

@@ -39,14 +39,15 @@ static void find_points(const ks_plot *p, size_t panel, size_t series, size_t *f
 
 static double bar_width(const ks_plot *p)
 {
-    return 0.8 / (double)p->series.count;
+    return 0.8 / (double)p->side_by_side;
 }
 
 /* Bars of the same category stand side by side. */
 static double x_of(const ks_plot *p, const ks_plot_point *at)
 {
-    double middle = ((double)p->series.count - 1.0) / 2.0;
-    return p->bars ? at->x + ((double)at->series - middle) * bar_width(p) : at->x;
+    double middle = ((double)p->side_by_side - 1.0) / 2.0;
+    double place = p->side_by_side > 1 ? (double)at->series : 0.0;
+    return p->bars ? at->x + (place - middle) * bar_width(p) : at->x;
 }
 
 static void add_data(ks_plot_writer *w, size_t panel, size_t series)

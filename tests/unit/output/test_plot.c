@@ -121,6 +121,16 @@ static void bars_along_numbers_are_in_their_order_too(void **state)
     KT_F64(plot.points[0].y, 2);
 }
 
+static void bars_of_series_that_never_meet_stand_in_the_middle(void **state)
+{
+    (void)state;
+    build(HEAD("kind,") "ls,t,ls,3,,,\ncat,t,cat,1,,,\n");
+    assert_int_equal(plot.series.count, 2);
+    assert_int_equal(plot.side_by_side, 1);
+    build(HEAD("kind,") "ls,t,x,3,,,\nls,t,y,2,,,\ncat,t,x,1,,,\n");
+    assert_int_equal(plot.side_by_side, 2);
+}
+
 static void an_axis_is_logarithmic_where_ratios_are_more_even_than_steps(void **state)
 {
     (void)state;
@@ -574,6 +584,7 @@ int main(void)
         T(numbers_lie_in_their_order_and_a_geometric_axis_is_logarithmic),
         T(texts_stay_in_the_order_they_were_given_in),
         T(bars_along_numbers_are_in_their_order_too),
+        T(bars_of_series_that_never_meet_stand_in_the_middle),
         T(an_axis_is_logarithmic_where_ratios_are_more_even_than_steps),
         T(a_single_config_is_a_bar),
         T(the_number_with_the_most_values_lies_along_x_unless_another_is_named),
