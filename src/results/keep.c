@@ -161,6 +161,24 @@ static uint64_t find_added_shares(const ks_samples *samples, uint32_t annotation
     return bits;
 }
 
+/* What collectors had to say about an annotation's values. */
+static ks_status keep_remarks(ks_results *r, ks_region *region, const ks_samples *samples,
+                              uint32_t annotation, ks_error *err)
+{
+    region->first_remark = r->remark_count;
+    for (size_t i = 0; i < samples->remark_count; i++) {
+        ks_remark remark = samples->remarks[i];
+        if (remark.annotation == annotation) {
+            const char *text = ks_pool_text(&samples->texts, remark.text);
+            KS_TRY(ks_pool_add(&r->pool, text, &remark.text, err));
+            KS_TRY(KS_GROW(r->remarks, r->remark_capacity, r->remark_count + 1, err));
+            r->remarks[r->remark_count++] = remark;
+        }
+    }
+    region->remark_count = r->remark_count - region->first_remark;
+    return KS_OK;
+}
+
 static ks_status keep_region(ks_results *r, const ks_config_done *done, uint32_t annotation,
                              ks_error *err)
 {
@@ -173,6 +191,7 @@ static ks_status keep_region(ks_results *r, const ks_config_done *done, uint32_t
     KS_TRY(keep_values(r, samples, annotation, err));
     note_presence(&region, samples, annotation);
     KS_TRY(name_kernels(r, &region, done->ledger, annotation, err));
+    KS_TRY(keep_remarks(r, &region, samples, annotation, err));
     region.shares_added = find_added_shares(samples, annotation);
     KS_TRY(ks_results_derive(r, done, &region, annotation, err));
     KS_TRY(KS_GROW(r->regions, r->region_capacity, r->region_count + 1, err));
@@ -312,6 +331,7 @@ ks_status ks_results_config_done(void *results, const ks_config_done *done, ks_e
         r->value_count = before.value_count;
         r->why_count = before.why_count;
         r->derived_run_count = before.derived_run_count;
+        r->remark_count = before.remark_count;
         r->record_count = before.record_count;
         r->launch_count = before.launch_count;
         ks_info_values_truncate(&r->infos, before.infos.count);

@@ -62,6 +62,7 @@ void ks_results_free(ks_results *results)
     ks_free(results->values);
     ks_free(results->whys);
     ks_free(results->derived_runs);
+    ks_free(results->remarks);
     ks_free(results->records);
     ks_info_values_fini(&results->once);
     ks_info_values_fini(&results->infos);
