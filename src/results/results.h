@@ -44,7 +44,7 @@ typedef struct ks_region {
     size_t first_value;   /**< of its values: [metric][run] */
     size_t first_derived; /**< of its ks_derived_runs */
     size_t derived_count;
-    size_t first_remark;   /**< of its ks_remarks */
+    size_t first_remark; /**< of its ks_remarks */
     size_t remark_count;
     uint64_t shares_added; /**< metrics whose percentages a callback added: bits, first 64 */
 } ks_region;

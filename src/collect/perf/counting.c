@@ -91,7 +91,7 @@ static void become_root(ks_perf_counting *c, ks_perf_words *w)
     w->roots = atomic_fetch_add(&c->roots, 1) + 1;
 }
 
-void ks_perf_begin(ks_perf_counting *counting, ks_visit *visit)
+void ks_perf_enter(ks_perf_counting *counting, ks_visit *visit)
 {
     ks_perf_words *w = ks_perf_words_of(counting, visit);
     ks_perf_words *root =
@@ -110,7 +110,7 @@ void ks_perf_begin(ks_perf_counting *counting, ks_visit *visit)
     w->process_ns = counting->sys->process_ns();
 }
 
-void ks_perf_end(ks_perf_counting *counting, ks_visit *visit)
+void ks_perf_exit(ks_perf_counting *counting, ks_visit *visit)
 {
     ks_perf_words *w = ks_perf_words_of(counting, visit);
     w->process_ns = counting->sys->process_ns() - w->process_ns;

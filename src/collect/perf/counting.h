@@ -46,8 +46,8 @@ uint32_t ks_perf_slots(uint32_t counters);
 
 ks_perf_words *ks_perf_words_of(const ks_perf_counting *counting, ks_visit *visit);
 
-void ks_perf_begin(ks_perf_counting *counting, ks_visit *visit);
-void ks_perf_end(ks_perf_counting *counting, ks_visit *visit);
+void ks_perf_enter(ks_perf_counting *counting, ks_visit *visit);
+void ks_perf_exit(ks_perf_counting *counting, ks_visit *visit);
 
 /** A visit that runs a program: nothing is counted before there is one. */
 void ks_perf_begin_program(ks_perf_counting *counting, ks_visit *visit);

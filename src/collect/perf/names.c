@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/num.h"
 #include "collect/perf/refusal.h"
 #include "collect/perf/sysfs.h"
 
@@ -41,14 +42,11 @@ static bool ask_library(const char *event, ks_perf_event *out)
     return true;
 }
 
-/* A raw code of the processor: `r` and up to 16 hexadecimal digits. */
+/* A raw code of the processor: `r` and hexadecimal digits. */
 static bool read_raw(const char *event, ks_perf_event *out)
 {
-    static const char digits[] = "0123456789abcdefABCDEF";
-    size_t length = strlen(event);
-    unsigned long long code = 0;
-    if (event[0] != 'r' || length < 2 || length > 17 || strspn(event + 1, digits) != length - 1 ||
-        sscanf(event + 1, "%llx", &code) != 1) {
+    uint64_t code = 0;
+    if (event[0] != 'r' || !ks_num_read_hex(event + 1, strlen(event + 1), &code)) {
         return false;
     }
     *out = (ks_perf_event){.type = PERF_TYPE_RAW, .config = code, .exclude_kernel = true};

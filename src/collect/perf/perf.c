@@ -115,7 +115,7 @@ static void perf_begin(void *collector, ks_visit *visit)
     if (self->target == KS_TARGET_PROGRAM) {
         ks_perf_begin_program(&self->counting, visit);
     } else {
-        ks_perf_begin(&self->counting, visit);
+        ks_perf_enter(&self->counting, visit);
     }
 }
 
@@ -125,7 +125,7 @@ static void perf_end(void *collector, ks_visit *visit)
     if (self->target == KS_TARGET_PROGRAM) {
         ks_perf_end_program(&self->counting, visit);
     } else {
-        ks_perf_end(&self->counting, visit);
+        ks_perf_exit(&self->counting, visit);
     }
 }
 

@@ -44,13 +44,16 @@ bool ks_perf_capable(void)
         CAP_SYS_ADMIN_BIT = 21,
         CAP_PERFMON_BIT = 38
     };
+    static const char LABEL[] = "CapEff:\t";
     char status[4096];
     const char *line = NULL;
-    unsigned long long bits = 0;
+    uint64_t bits = 0;
     if (ks_perf_system()->read_file("/proc/self/status", status, sizeof status)) {
-        line = strstr(status, "CapEff:");
+        line = strstr(status, LABEL);
     }
-    return line != NULL && sscanf(line, "CapEff: %llx", &bits) == 1 &&
+    return line != NULL &&
+           ks_num_read_hex(line + sizeof LABEL - 1, strcspn(line + sizeof LABEL - 1, "\n"),
+                           &bits) &&
            (bits >> CAP_SYS_ADMIN_BIT | bits >> CAP_PERFMON_BIT) % 2 != 0;
 }
 
@@ -70,7 +73,7 @@ static void say_unknown(const ks_perf_event *event, ks_refusal *out)
         say(out, "this kernel does not know the event", "ask for another one");
         out->of_event = true;
     } else if (ks_perf_same(event, &cycles) || ks_perf_try(&cycles) != 0) {
-        say(out, "no performance counters (PMU) here",
+        say(out, "there are no performance counters (PMU)",
             "most virtual machines have none: measure on the machine itself, or give the virtual "
             "machine a PMU (QEMU: -cpu host,pmu=on); page faults, context switches and migrations "
             "need none");

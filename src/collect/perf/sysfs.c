@@ -28,14 +28,18 @@ static bool read_text(const char *pmu, const char *folder, const char *file, cha
 /* Put the low bits of a value where a range of a format ("0-7" or "21") says. */
 static bool place_bits(const char *range, uint64_t *value, uint64_t *field)
 {
-    unsigned first = 0;
-    unsigned last = 0;
-    int got = sscanf(range, "%u-%u", &first, &last);
-    last = got == 2 ? last : first;
-    if (got < 1 || last > 63 || first > last) {
+    size_t length = strcspn(range, ",");
+    size_t dash = strcspn(range, "-,");
+    int64_t first = 0;
+    if (!ks_num_read_i64(range, dash, &first)) {
         return false;
     }
-    unsigned bits = last - first + 1;
+    int64_t last = first;
+    bool good = dash == length || ks_num_read_i64(range + dash + 1, length - dash - 1, &last);
+    if (!good || first < 0 || last > 63 || first > last) {
+        return false;
+    }
+    int64_t bits = last - first + 1;
     uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     *field |= (*value & mask) << first;
     *value = bits == 64 ? 0 : *value >> bits;
@@ -63,27 +67,37 @@ static bool set_term(const char *pmu, const char *term, uint64_t value, ks_perf_
     return good;
 }
 
+/* The number behind a `=`, as in 0x3c or 60. */
+static bool read_value(const char *text, size_t length, uint64_t *out)
+{
+    int64_t decimal = 0;
+    if (length > 2 && text[0] == '0' && (text[1] | 0x20) == 'x') {
+        return ks_num_read_hex(text + 2, length - 2, out);
+    }
+    bool good = ks_num_read_i64(text, length, &decimal) && decimal >= 0;
+    *out = (uint64_t)decimal;
+    return good;
+}
+
 /* "event=0x3c,umask=0x00,any": a term without a value is 1. */
 static bool read_terms(const char *pmu, const char *terms, ks_perf_event *out)
 {
-    const char *at = terms;
-    while (*at != '\0') {
+    bool good = true;
+    for (const char *at = terms; good && *at != '\0';) {
         size_t length = strcspn(at, ",");
         size_t key = strcspn(at, ",=");
         char term[PMU_MAX];
-        unsigned long long value = 1;
-        if (key >= sizeof term ||
-            (key < length && sscanf(at + key, "=%lli", (long long *)&value) != 1)) {
-            return false;
-        }
-        memcpy(term, at, key);
-        term[key] = '\0';
-        if (!set_term(pmu, term, value, out)) {
-            return false;
+        uint64_t value = 1;
+        good = key < sizeof term &&
+               (key == length || read_value(at + key + 1, length - key - 1, &value));
+        if (good) {
+            memcpy(term, at, key);
+            term[key] = '\0';
+            good = set_term(pmu, term, value, out);
         }
         at += length + (at[length] == ',');
     }
-    return true;
+    return good;
 }
 
 static bool find_in(const char *pmu, const char *name, ks_perf_event *out)
