@@ -53,7 +53,8 @@ ks_status ks_clock_calibrate(const ks_hook *hook, uint32_t slots, int wall, ks_c
     KS_TRY(ks_visit_nothing(hook, slots, VISITS, &out->visit_ns, take_reading, &r, err));
     if (wall >= 0) {
         qsort(r.list, r.count, sizeof r.list[0], compare);
-        out->empty_ns = (double)r.list[VISITS / 2];
+        const uint64_t *middle = &r.list[r.count / 2];
+        out->empty_ns = (double)*middle;
     }
     return KS_OK;
 }
