@@ -25,19 +25,15 @@ static ks_status visit_all(uint32_t visits, double *visit_ns, ks_error *err)
 }
 
 ks_status ks_visit_nothing(const ks_hook *hook, uint32_t slots, uint32_t visits, double *visit_ns,
-                           void (*look)(void *arg, ks_visit *visit), void *arg, ks_error *err)
+                           void (*done)(void *arg), void *arg, ks_error *err)
 {
     KS_TRY(ks_session_open(slots, err));
     const ks_hooks hooks = {.list = {*hook}, .count = 1};
     ks_session_begin_call(&hooks);
     ks_status status = visit_all(visits, visit_ns, err);
     ks_status ended = ks_session_end_call(err);
-    status = status != KS_OK ? status : ended;
-    ks_visits walk = ks_session_visits();
-    for (ks_visit *v; status == KS_OK && (v = ks_next_visit(&walk)) != NULL;) {
-        look(arg, v);
-    }
+    done(arg);
     ks_session_forget_call();
     ks_session_close();
-    return status;
+    return status != KS_OK ? status : ended;
 }

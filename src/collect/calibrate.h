@@ -9,10 +9,10 @@
  *
  * @param[in]  slots     words in each visit
  * @param[out] visit_ns  what a visit took, begin and end together
- * @param[in]  look      called with each of them afterwards, and with the one around them
+ * @param[in]  done      called once behind them, however it went, while their slots are there
  * @return KS_EBUSY while a run is active; KS_ENOMEM
  */
 ks_status ks_visit_nothing(const ks_hook *hook, uint32_t slots, uint32_t visits, double *visit_ns,
-                           void (*look)(void *arg, ks_visit *visit), void *arg, ks_error *err);
+                           void (*done)(void *arg), void *arg, ks_error *err);
 
 #endif

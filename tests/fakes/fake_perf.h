@@ -40,9 +40,10 @@ typedef struct fake_perf_script {
 
 typedef struct fake_perf_state {
     fake_perf_script script;
-    unsigned open;  /* descriptors now ... */
-    unsigned most;  /* ... and at most */
-    unsigned wrong; /* calls that a kernel would not take, or that were made in a wrong way */
+    unsigned open;   /* descriptors now, ... */
+    unsigned most;   /* ... at most, ... */
+    unsigned opened; /* ... so far */
+    unsigned wrong;  /* calls that a kernel would not take, or that were made in a wrong way */
 } fake_perf_state;
 
 extern fake_perf_state fake_perf;

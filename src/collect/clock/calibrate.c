@@ -37,11 +37,14 @@ typedef struct readings {
     uint64_t list[VISITS];
 } readings;
 
-static void take_reading(void *arg, ks_visit *visit)
+static void take_readings(void *arg)
 {
     readings *r = arg;
-    if (visit->parent != NULL) {
-        r->list[r->count++] = visit->slots[r->slot];
+    ks_visits walk = ks_session_visits();
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL && r->count < VISITS;) {
+        if (v->parent != NULL) {
+            r->list[r->count++] = v->slots[r->slot];
+        }
     }
 }
 
@@ -50,7 +53,7 @@ ks_status ks_clock_calibrate(const ks_hook *hook, uint32_t slots, int wall, ks_c
 {
     readings r = {.slot = wall >= 0 ? (uint32_t)wall : 0};
     *out = (ks_clock_costs){.resolution_ns = smallest_step()};
-    KS_TRY(ks_visit_nothing(hook, slots, VISITS, &out->visit_ns, take_reading, &r, err));
+    KS_TRY(ks_visit_nothing(hook, slots, VISITS, &out->visit_ns, take_readings, &r, err));
     if (wall >= 0) {
         qsort(r.list, r.count, sizeof r.list[0], compare);
         const uint64_t *middle = &r.list[r.count / 2];

@@ -113,7 +113,7 @@ static void perf_begin(void *collector, ks_visit *visit)
 {
     ks_collector *self = collector;
     if (self->target == KS_TARGET_PROGRAM) {
-        ks_perf_begin_program(&self->counting, visit);
+        ks_perf_enter_program(&self->counting, visit);
     } else {
         ks_perf_enter(&self->counting, visit);
     }
@@ -122,10 +122,8 @@ static void perf_begin(void *collector, ks_visit *visit)
 static void perf_end(void *collector, ks_visit *visit)
 {
     ks_collector *self = collector;
-    if (self->target == KS_TARGET_PROGRAM) {
-        ks_perf_end_program(&self->counting, visit);
-    } else {
-        ks_perf_exit(&self->counting, visit);
+    if (self->target == KS_TARGET_REGION) {
+        ks_perf_leave(&self->counting, visit);
     }
 }
 
@@ -159,21 +157,31 @@ static bool first_value(const ks_collector *self, const measured *m, const ks_pe
 
 /* Of the empty visits the smallest, because interrupts come in between; of the one around them,
  * what each of them added to it. */
-static void note_empty(void *collector, ks_visit *visit)
+static void note_empty(const ks_collector *self, measured *m, ks_visit *visit)
+{
+    double value = 0.0;
+    if (!first_value(self, m, ks_perf_words_of(&self->counting, visit), &value)) {
+        return;
+    }
+    if (visit->parent == NULL) {
+        m->inside = value / EMPTY_VISITS;
+    } else if (!m->seen || value < m->empty) {
+        m->empty = value;
+        m->seen = true;
+    }
+}
+
+/* The events of the kernel are none of ours: an empty visit has none. */
+static void note_all_empty(void *collector)
 {
     ks_collector *self = collector;
-    const ks_perf_words *words = ks_perf_words_of(&self->counting, visit);
-    for (uint32_t i = 0; i < self->count; i++) {
-        measured *m = &self->measured[i];
-        double value = 0.0;
-        if (self->metrics[i].events[0].soft || !first_value(self, m, words, &value)) {
-            continue;
-        }
-        if (visit->parent == NULL) {
-            m->inside = value / EMPTY_VISITS;
-        } else if (!m->seen || value < m->empty) {
-            m->empty = value;
-            m->seen = true;
+    ks_perf_end_call(&self->counting);
+    ks_visits walk = ks_session_visits();
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
+        for (uint32_t i = 0; i < self->count; i++) {
+            if (!self->metrics[i].events[0].soft) {
+                note_empty(self, &self->measured[i], v);
+            }
         }
     }
 }
@@ -183,8 +191,9 @@ static ks_status calibrate(ks_collector *self, ks_error *err)
     const ks_hook hook = {perf_begin, perf_end, perf_child, self};
     for (uint32_t pass = self->groups.passes; pass-- > 0;) {
         use_pass(self, pass, 0);
-        KS_TRY(ks_visit_nothing(&hook, self->slots, EMPTY_VISITS, &self->visit_ns, note_empty, self,
-                                err));
+        ks_perf_start_call(&self->counting);
+        KS_TRY(ks_visit_nothing(&hook, self->slots, EMPTY_VISITS, &self->visit_ns, note_all_empty,
+                                self, err));
     }
     return KS_OK;
 }
@@ -291,8 +300,7 @@ static ks_status perf_run_begin(ks_collector *self, const ks_run_ctx *ctx, ks_er
 {
     (void)ctx;
     (void)err;
-    atomic_store(&self->counting.roots, 0);
-    atomic_store(&self->counting.roots_open, 0);
+    ks_perf_start_call(&self->counting);
     return KS_OK;
 }
 
@@ -343,7 +351,7 @@ static ks_status take_value(ks_collector *self, uint32_t metric, const ks_visit 
 /* The time of the counted threads is what the kernel had the first counter enabled for. */
 static void note_time(ks_collector *self, const ks_visit *visit, const ks_perf_words *words)
 {
-    if (words->failed == 0 && words->root->others && words->alone) {
+    if (self->target == KS_TARGET_REGION && words->failed == 0 && words->others && words->alone) {
         ks_perf_note_time(&self->notes, visit->annotation->id, (double)words->process_ns,
                           (double)words->readings[0].count.enabled_ns);
     }
@@ -352,6 +360,7 @@ static void note_time(ks_collector *self, const ks_visit *visit, const ks_perf_w
 static ks_status perf_run_end(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                               ks_error *err)
 {
+    ks_perf_end_call(&self->counting);
     KS_TRY(ks_perf_notes_grow(&self->notes, ks_session_annotation_count(), err));
     ks_visits walk = ks_session_visits();
     for (ks_visit *v; self->counting.count > 0 && (v = ks_next_visit(&walk)) != NULL;) {
@@ -382,7 +391,7 @@ static ks_status perf_drain(ks_collector *self, ks_samples *into, ks_error *err)
 static void perf_abort(ks_collector *self, const ks_run_ctx *ctx)
 {
     (void)ctx;
-    ks_perf_abandon(&self->counting);
+    ks_perf_end_call(&self->counting);
 }
 
 const ks_collector_ops ks_perf_ops = {

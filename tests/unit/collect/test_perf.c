@@ -151,7 +151,36 @@ static ks_status nested(const ks_call *call, void *user, ks_error *e)
     return KS_OK;
 }
 
-static void nested_visits_read_the_counters_of_the_outermost(void **state)
+static unsigned opened_by_visits;
+
+static ks_status often(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    unsigned before = fake_perf.opened;
+    for (int i = 0; i < 100; i++) {
+        fake_perf_work(50);
+        KS_ANNOTATE("often") {
+            fake_perf_work(10);
+        }
+    }
+    opened_by_visits = fake_perf.opened - before;
+    return KS_OK;
+}
+
+static void a_thread_opens_its_counters_once_in_a_call(void **state)
+{
+    (void)state;
+    use((fake_perf_script){.counters = 4});
+    ASK(CYCLES, FAULTS);
+    run(often);
+    KT_F64(mean("often", CYCLES), 100 * 10 * 2); /* nothing of what lies between the visits */
+    KT_F64(mean("often", FAULTS), 100 * 10);
+    assert_int_equal(opened_by_visits, 2);
+}
+
+static void nested_visits_read_the_same_counters(void **state)
 {
     (void)state;
     use((fake_perf_script){.counters = 4});
@@ -280,7 +309,7 @@ static ks_status crosswise(const ks_call *call, void *user, ks_error *e)
     return ks_annotate_end(inner, e);
 }
 
-static void counters_stay_open_for_the_last_of_their_visits(void **state)
+static void visits_may_end_in_any_order_and_on_any_thread(void **state)
 {
     (void)state;
     use((fake_perf_script){.counters = 4});
@@ -355,11 +384,12 @@ int main(void)
         T(a_counter_that_never_ran_has_no_value),
         T(a_watchdog_that_takes_the_only_counter_is_named),
         T(no_time_at_all_is_no_zero),
-        T(nested_visits_read_the_counters_of_the_outermost),
+        T(a_thread_opens_its_counters_once_in_a_call),
+        T(nested_visits_read_the_same_counters),
         T(an_empty_region_says_what_it_counts),
         T(every_thread_has_counters_of_its_own),
         T(threads_that_are_not_counted_are_told),
-        T(counters_stay_open_for_the_last_of_their_visits),
+        T(visits_may_end_in_any_order_and_on_any_thread),
         T(programs_are_counted_from_their_exec),
         T(a_program_that_was_multiplexed_is_scaled),
         T(a_program_that_the_kernel_did_not_count_has_no_value),
