@@ -68,12 +68,10 @@ def test_page_faults_of_a_program_are_counted(ks, kernel_events):
 
 
 def test_context_switches_of_sleeps_are_counted(ks, kernel_events):
-    script = "import time\nfor i in range(%d): time.sleep(0.001)"
-    least = {}
-    for sleeps in (0, 50):
-        rows = ks.rows("-m", SWITCHES, "--runs", "3", "--", "python3", "-S", "-c", script % sleeps)
-        least[sleeps] = float(rows[0]["MinValue"])
-    assert 45 <= least[50] - least[0] <= 150 # others may take its processor, too
+    """Whoever sleeps leaves the processor; others may take it at other times, too."""
+    script = "import time\nfor i in range(500): time.sleep(0.0001)"
+    rows = ks.rows("-m", SWITCHES, "--runs", "3", "--", "python3", "-S", "-c", script)
+    assert float(rows[0]["MinValue"]) >= 500
 
 
 def test_what_is_wrong_with_a_name_is_told(ks):
