@@ -4,37 +4,32 @@ enum {
     BOTH = KS_TARGET_REGION | KS_TARGET_PROGRAM
 };
 
+// clang-format off
+
 /* A name of the processor's event means what the kernel's table for that processor says. User mode
  * alone: that is what the kernel's default (paranoid level 2) lets everybody count. */
-#define HARDWARE(name)                                                                     \
-    {                                                                                      \
-        .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##name, .exclude_kernel = true \
-    }
+#define HARDWARE(name) \
+    {.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##name, .exclude_kernel = true}
 
-#define CACHE(cache, op, result)                                                             \
-    {                                                                                        \
-        .type = PERF_TYPE_HW_CACHE,                                                          \
-        .config = PERF_COUNT_HW_CACHE_##cache | (uint64_t)PERF_COUNT_HW_CACHE_OP_##op << 8 | \
-                  (uint64_t)PERF_COUNT_HW_CACHE_RESULT_##result << 16,                       \
-        .exclude_kernel = true                                                               \
-    }
+#define CACHE(cache, op, result) \
+    {.type = PERF_TYPE_HW_CACHE, \
+     .config = PERF_COUNT_HW_CACHE_##cache | (uint64_t)PERF_COUNT_HW_CACHE_OP_##op << 8 | \
+               (uint64_t)PERF_COUNT_HW_CACHE_RESULT_##result << 16, \
+     .exclude_kernel = true}
 
 /* Those happen in the kernel, on behalf of a thread: without the kernel some would read a false 0.
  */
-#define SOFTWARE(name)                                                           \
-    {                                                                            \
-        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##name, .soft = true \
-    }
+#define SOFTWARE(name) {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##name, .soft = true}
 
-#define COUNT(name, unit, description, ...)                                            \
-    {                                                                                  \
-        .entry = {name, unit, KS_COUNT, description, NULL, BOTH}, .rule = KS_RULE_ADD, \
-        .event_count = 1, .events = {                                                  \
-            __VA_ARGS__                                                                \
-        }                                                                              \
-    }
+#define COUNT(name, unit, description, ...) \
+    {.entry = {name, unit, KS_COUNT, description, NULL, BOTH}, \
+     .rule = KS_RULE_ADD, \
+     .event_count = 1, \
+     .events = {__VA_ARGS__}}
 
-// clang-format off
+const ks_perf_event ks_perf_cycles = HARDWARE(CPU_CYCLES);
+const ks_perf_event ks_perf_faults = SOFTWARE(PAGE_FAULTS);
+
 const ks_perf_metric ks_perf_metrics[] = {
     COUNT("cpu__cycles.sum", "cycle", "cycles of the core, in user mode", HARDWARE(CPU_CYCLES)),
     COUNT("cpu__instructions.sum", "inst", "instructions that were retired, in user mode",

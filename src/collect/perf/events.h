@@ -28,6 +28,10 @@ typedef struct ks_perf_metric {
     ks_perf_event events[KS_PERF_EVENTS_MAX]; /**< of a ratio: numerator, denominator */
 } ks_perf_metric;
 
+/** An event of every processor that has counters, and one of every kernel. */
+extern const ks_perf_event ks_perf_cycles;
+extern const ks_perf_event ks_perf_faults;
+
 /** The metrics with names of their own. */
 extern const ks_perf_metric ks_perf_metrics[];
 extern const size_t ks_perf_metric_count;

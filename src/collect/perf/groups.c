@@ -52,7 +52,7 @@ static int try_group(const trial *t)
     if (failed == 0) {
         failed = sys->read(fds[0], &count);
     }
-    if (failed == 0 && count.running_ns == 0) {
+    if (failed == 0 && count.enabled_ns > 0 && count.running_ns == 0) {
         failed = EAGAIN;
     }
     while (opened > 0) {

@@ -19,9 +19,9 @@
 /* A metric that is measured. */
 typedef struct measured {
     uint32_t counters[KS_PERF_EVENTS_MAX]; /* in the groups */
-    bool seen;
-    double empty;  /* what an empty region counts */
-    double inside; /* what an annotation in a region adds to what it counts */
+    bool seen;                             /* an empty region, and so ... */
+    double empty;                          /* ... what it counts */
+    double inside;                         /* what an annotation in a region adds to its count */
     char doubt[128];
 } measured;
 
@@ -42,25 +42,48 @@ struct ks_collector {
 /* ---- what there is ----------------------------------------------------------------------------
  */
 
-/* An entry with the reason why it cannot be measured here, if so. */
-static ks_status tell_entry(const ks_perf_metric *metric, const ks_metric_sink *to, ks_error *err)
+/* An entry, with the reason why it cannot be measured here: what one of its events failed with; 0:
+ * it can. */
+static ks_status tell_entry(const ks_perf_metric *metric, const ks_perf_event *event, int failed,
+                            const ks_metric_sink *to, ks_error *err)
 {
     char reason[KS_REASON_MAX];
     ks_metric_entry entry = metric->entry;
-    for (uint32_t i = 0; i < metric->event_count && entry.reason == NULL; i++) {
-        int failed = ks_perf_try(&metric->events[i]);
-        if (failed != 0) {
-            ks_perf_reason(&metric->events[i], failed, reason);
-            entry.reason = reason;
-        }
+    if (failed != 0) {
+        ks_perf_reason(event, failed, reason);
+        entry.reason = reason;
     }
     return to->add(to->self, &entry, err);
 }
 
+/* Try the events of a metric until one is refused. @return that one or the last; its errno or 0 */
+static const ks_perf_event *try_events(const ks_perf_metric *metric, int *failed)
+{
+    uint32_t i = 0;
+    *failed = ks_perf_try(&metric->events[0]);
+    while (*failed == 0 && i + 1 < metric->event_count) {
+        *failed = ks_perf_try(&metric->events[++i]);
+    }
+    return &metric->events[i];
+}
+
+/* Those of the kernel are all there or none is, and trying takes time where they are. */
 static ks_status perf_list(const ks_metric_sink *to, ks_error *err)
 {
+    bool tried = false;
+    int soft = 0;
     for (size_t i = 0; i < ks_perf_metric_count; i++) {
-        KS_TRY(tell_entry(&ks_perf_metrics[i], to, err));
+        const ks_perf_metric *metric = &ks_perf_metrics[i];
+        const ks_perf_event *event = &metric->events[0];
+        int failed = 0;
+        if (!event->soft) {
+            event = try_events(metric, &failed);
+        } else {
+            soft = tried ? soft : ks_perf_try(event);
+            failed = soft;
+            tried = true;
+        }
+        KS_TRY(tell_entry(metric, event, failed, to, err));
     }
     return KS_OK;
 }
@@ -68,27 +91,17 @@ static ks_status perf_list(const ks_metric_sink *to, ks_error *err)
 static ks_status perf_lookup(const char *name, const ks_metric_sink *to, ks_error *err)
 {
     ks_perf_metric found;
+    int failed = 0;
     if (!ks_perf_is_open_name(name)) {
         return KS_OK;
     }
     KS_TRY(ks_perf_find(name, &found, err));
-    return tell_entry(&found, to, err);
+    const ks_perf_event *event = try_events(&found, &failed);
+    return tell_entry(&found, event, failed, to, err);
 }
 
-/* ---- open and close ---------------------------------------------------------------------------
+/* ---- while the body runs ----------------------------------------------------------------------
  */
-
-static void perf_close(ks_collector *self)
-{
-    if (self == NULL) {
-        return;
-    }
-    ks_perf_groups_fini(&self->groups);
-    ks_perf_notes_fini(&self->notes);
-    ks_free(self->metrics);
-    ks_free(self->measured);
-    ks_free(self);
-}
 
 static void use_pass(ks_collector *self, uint32_t pass, uint32_t first_slot)
 {
@@ -198,7 +211,7 @@ static ks_status calibrate(ks_collector *self, ks_error *err)
     return KS_OK;
 }
 
-/* ---- open -------------------------------------------------------------------------------------
+/* ---- open and close ---------------------------------------------------------------------------
  */
 
 static void fill(const ks_collector *self, uint32_t index, ks_metric *to)
@@ -244,6 +257,18 @@ static ks_status find_metrics(ks_collector *self, const ks_collect_spec *spec, k
     }
     self->slots = ks_perf_slots(most);
     return spec->target == KS_TARGET_REGION ? calibrate(self, err) : KS_OK;
+}
+
+static void perf_close(ks_collector *self)
+{
+    if (self == NULL) {
+        return;
+    }
+    ks_perf_groups_fini(&self->groups);
+    ks_perf_notes_fini(&self->notes);
+    ks_free(self->metrics);
+    ks_free(self->measured);
+    ks_free(self);
 }
 
 static ks_status perf_open(const ks_collect_spec *spec, ks_collector **out, ks_error *err)

@@ -7,11 +7,10 @@
 
 /* "yes", or why not and what to do. */
 static ks_status tell_class(const ks_fact_sink *to, const char *fact, const ks_perf_event *event,
-                            bool *works, ks_error *err)
+                            ks_error *err)
 {
     ks_refusal refusal;
     int failed = ks_perf_try(event);
-    *works = failed == 0;
     if (failed == 0) {
         return to->add(to->self, fact, ks_text("yes"), NULL, err);
     }
@@ -28,7 +27,7 @@ static ks_status tell_settings(const ks_fact_sink *to, ks_error *err)
     if (ks_perf_paranoid(&level)) {
         KS_TRY(to->add(to->self, "paranoid_level", ks_i64(level), NULL, err));
     }
-    KS_TRY(to->add(to->self, "capability", ks_text(ks_perf_capable() ? "yes" : "no"), NULL, err));
+    KS_TRY(to->add(to->self, "cap_perfmon", ks_text(ks_perf_capable() ? "yes" : "no"), NULL, err));
     if (ks_perf_watchdog()) {
         KS_TRY(to->add(to->self, "nmi_watchdog", ks_text("on: it holds one of the counters"),
                        "as root, sysctl kernel.nmi_watchdog=0, for fewer passes", err));
@@ -38,34 +37,16 @@ static ks_status tell_settings(const ks_fact_sink *to, ks_error *err)
         library != NULL ? NULL : "install libpfm4 to name more events (perf::NAME)", err);
 }
 
-static ks_status ignore_fact(void *self, const char *fact, ks_value value, const char *cure,
-                             ks_error *err)
-{
-    (void)self;
-    (void)fact;
-    (void)value;
-    (void)cure;
-    (void)err;
-    return KS_OK;
-}
-
 ks_status ks_perf_probe(const ks_fact_sink *to, ks_error *err)
 {
-    static const ks_perf_event cycles = {
-        .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = true};
-    static const ks_perf_event faults = {
-        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .soft = true};
-    static const ks_fact_sink nobody = {NULL, ignore_fact};
-    bool hard = false;
-    bool soft = false;
-    KS_TRY(tell_class(&nobody, "", &cycles, &hard, err));
-    KS_TRY(tell_class(&nobody, "", &faults, &soft, err));
+    bool hard = ks_perf_try(&ks_perf_cycles) == 0;
+    bool soft = ks_perf_try(&ks_perf_faults) == 0;
     const char *available = hard && soft ? "yes"
                             : hard       ? "events of the processor only"
                             : soft       ? "events of the kernel only"
                                          : "no";
     KS_TRY(to->add(to->self, "available", ks_text(available), NULL, err));
-    KS_TRY(tell_class(to, "processor_events", &cycles, &hard, err));
-    KS_TRY(tell_class(to, "kernel_events", &faults, &soft, err));
+    KS_TRY(tell_class(to, "processor_events", &ks_perf_cycles, err));
+    KS_TRY(tell_class(to, "kernel_events", &ks_perf_faults, err));
     return tell_settings(to, err);
 }

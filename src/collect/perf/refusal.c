@@ -67,12 +67,10 @@ static void say(ks_refusal *out, const char *why, const char *cure)
 /* ENOENT and its kin: the kernel has nobody who counts it. */
 static void say_unknown(const ks_perf_event *event, ks_refusal *out)
 {
-    static const ks_perf_event cycles = {
-        .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = true};
     if (event->soft) {
         say(out, "this kernel does not know the event", "ask for another one");
         out->of_event = true;
-    } else if (ks_perf_same(event, &cycles) || ks_perf_try(&cycles) != 0) {
+    } else if (ks_perf_same(event, &ks_perf_cycles) || ks_perf_try(&ks_perf_cycles) != 0) {
         say(out, "there are no performance counters (PMU)",
             "most virtual machines have none: measure on the machine itself, or give the virtual "
             "machine a PMU (QEMU: -cpu host,pmu=on); page faults, context switches and migrations "

@@ -103,12 +103,10 @@ static double least(const ks_results *results, const char *annotation, const cha
 
 static void skip_if_refused(void)
 {
-    static const ks_perf_event faults = {
-        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .soft = true};
     ks_refusal refusal;
-    int failed = ks_perf_try(&faults);
+    int failed = ks_perf_try(&ks_perf_faults);
     if (failed != 0) {
-        ks_perf_refusal(&faults, failed, &refusal);
+        ks_perf_refusal(&ks_perf_faults, failed, &refusal);
         print_message("skipped: %s\n", refusal.why);
         skip();
     }

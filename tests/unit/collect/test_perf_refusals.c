@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "collect/perf/refusal.h"
+#include "fakes/fake_collector.h"
 #include "fakes/perf_fixture.h"
 
 static ks_buf facts; /* of the doctor */
@@ -71,6 +72,18 @@ static ks_status on_two_threads(const ks_call *call, void *user, ks_error *e)
     return KS_OK;
 }
 
+static void a_failure_of_another_collector_closes_the_counters(void **state)
+{
+    (void)state;
+    static const ks_collector_ops *const fake_first[] = {&fake_ops, &ks_perf_ops, NULL};
+    fake_reset((fake_script){.fault = FAKE_FAIL_RUN_END, .shares_first = true});
+    use((fake_perf_script){.counters = 4});
+    ASK(CYCLES, "fake__duration.sum");
+    KT_FAILS(ks_run_with(fake_first, plan, work, NULL, &results, &err), KS_EVENDOR,
+             "the fake device broke");
+    assert_int_equal(fake_perf.open, 0);
+}
+
 static void without_descriptors_there_is_no_value(void **state)
 {
     (void)state;
@@ -96,10 +109,7 @@ static void a_trial_without_descriptors_says_so(void **state)
 static void refused(fake_perf_script script, const char *metric, const char *why, const char *cure)
 {
     ks_refusal refusal;
-    const ks_perf_event cycles = {
-        .type = HARD, .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = true};
-    const ks_perf_event faults = {.type = SOFT, .config = PERF_COUNT_SW_PAGE_FAULTS, .soft = true};
-    const ks_perf_event *event = strcmp(metric, FAULTS) == 0 ? &faults : &cycles;
+    const ks_perf_event *event = strcmp(metric, FAULTS) == 0 ? &ks_perf_faults : &ks_perf_cycles;
     script.counters = 4;
     use_again(script);
     ASK(metric);
@@ -197,7 +207,7 @@ static void the_doctor_tells_what_works(void **state)
                   {"/proc/self/status", "Name:\tx\nCapEff:\t0000004000000000\n"}}});
     assert_string_equal(told,
                         "available=yes\nprocessor_events=yes\nkernel_events=yes\n"
-                        "paranoid_level=-1\ncapability=yes\n"
+                        "paranoid_level=-1\ncap_perfmon=yes\n"
                         "nmi_watchdog=on: it holds one of the counters to do: as root, sysctl "
                         "kernel.nmi_watchdog=0, for fewer passes\nevent_names=libfake\n");
 }
@@ -215,7 +225,7 @@ static void the_doctor_tells_what_does_not_and_what_to_do(void **state)
     KT_HAS(told, "processor_events=no: there are no performance counters (PMU) to do: most");
     KT_HAS(told, "kernel_events=no: this user may not count events in the kernel");
     KT_HAS(told, "perf_event_paranoid is 2 to do: as root, sysctl");
-    KT_HAS(told, "capability=no\n");
+    KT_HAS(told, "cap_perfmon=no\n");
     KT_HAS(told, "event_names=/sys/bus/event_source to do: install libpfm4");
     assert_null(strstr(told, "nmi_watchdog"));
     told = doctor(
@@ -227,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(visits_that_were_left_open_are_closed),
+        T(a_failure_of_another_collector_closes_the_counters),
         T(without_descriptors_there_is_no_value),
         T(a_trial_without_descriptors_says_so),
         T(every_refusal_has_its_message_and_cure),
