@@ -47,6 +47,7 @@ ks_status ks_catalogue_init(ks_catalogue *catalogue, const ks_collector_ops *con
                             ks_error *err)
 {
     memset(catalogue, 0, sizeof *catalogue);
+    catalogue->collectors = collectors;
     for (size_t i = 0; collectors[i] != NULL; i++) {
         filler f = {catalogue, i};
         ks_metric_sink sink = {&f, add_entry};
@@ -74,6 +75,22 @@ static size_t find(const ks_catalogue *c, const char *name)
         i++;
     }
     return i;
+}
+
+ks_status ks_catalogue_look_up(ks_catalogue *catalogue, const char *name, ks_error *err)
+{
+    bool known = find(catalogue, name) < catalogue->count || ks_is_pattern(name);
+    for (size_t i = 0; catalogue->collectors[i] != NULL && !known; i++) {
+        filler f = {catalogue, i};
+        ks_metric_sink sink = {&f, add_entry};
+        ks_error unknown = KS_ERROR_INIT;
+        ks_status status = catalogue->collectors[i]->lookup(name, &sink, &unknown);
+        if (status != KS_OK && status != KS_ENOTFOUND) {
+            return ks_fail(err, unknown.code, unknown.origin, unknown.native, "%s",
+                           unknown.message);
+        }
+    }
+    return KS_OK;
 }
 
 static ks_status choose(ks_choice *choice, size_t entry, ks_error *err)
@@ -138,8 +155,24 @@ static ks_status choose_pattern(const ks_catalogue *c, const char *pattern, ks_t
     return found ? KS_OK : fail_gpu(pattern, target, err);
 }
 
+static ks_status ignore_entry(void *self, const ks_metric_entry *entry, ks_error *err)
+{
+    (void)self;
+    (void)entry;
+    (void)err;
+    return KS_OK;
+}
+
 void ks_catalogue_hint(const ks_catalogue *catalogue, const char *name, ks_buf *to)
 {
+    static const ks_metric_sink nobody = {NULL, ignore_entry};
+    for (size_t i = 0; catalogue->collectors[i] != NULL && !ks_is_pattern(name); i++) {
+        ks_error unknown = KS_ERROR_INIT;
+        if (catalogue->collectors[i]->lookup(name, &nobody, &unknown) == KS_ENOTFOUND) {
+            ks_buf_add(to, unknown.message);
+            return;
+        }
+    }
     ks_near near;
     ks_near_init(&near, name);
     for (size_t i = 0; i < catalogue->count; i++) {
@@ -160,6 +193,15 @@ static ks_status fail_target(const char *name, ks_target target, ks_error *err)
                        : "metric %s is measured of programs, not of annotated regions; `kernsight "
                          "metrics` says which are",
                    name);
+}
+
+/* Add the names that a plan asks for and no list has. */
+static ks_status look_up_all(ks_catalogue *c, const ks_plan *plan, ks_error *err)
+{
+    for (size_t i = 0; i < plan->metrics.count; i++) {
+        KS_TRY(ks_catalogue_look_up(c, plan->metrics.texts[i], err));
+    }
+    return KS_OK;
 }
 
 /* Every unknown name first, then what is near them: a long list must not hide a name. */
@@ -220,7 +262,7 @@ static ks_status choose_name(const ks_catalogue *c, const char *name, ks_target 
     return choose(out, at, err);
 }
 
-ks_status ks_catalogue_choose(const ks_catalogue *catalogue, const ks_plan *plan, ks_target target,
+ks_status ks_catalogue_choose(ks_catalogue *catalogue, const ks_plan *plan, ks_target target,
                               ks_choice *out, ks_error *err)
 {
     static const char *const of_region[] = {"cpu__time_duration.sum", NULL};
@@ -228,6 +270,7 @@ ks_status ks_catalogue_choose(const ks_catalogue *catalogue, const ks_plan *plan
                                              "cpu__system_time.sum", "program__stdout_bytes.sum",
                                              NULL};
     const char *const *defaults = target == KS_TARGET_PROGRAM ? of_program : of_region;
+    KS_TRY(look_up_all(catalogue, plan, err));
     KS_TRY(check_known(catalogue, plan, target, err));
     for (size_t i = 0; i < plan->metrics.count; i++) {
         KS_TRY(choose_name(catalogue, plan->metrics.texts[i], target, out, err));

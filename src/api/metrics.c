@@ -62,10 +62,12 @@ static ks_status add_metric(ks_table *table, const ks_catalogue_entry *from, ks_
     return KS_OK;
 }
 
-static ks_status fill_list(const ks_catalogue *c, const char *pattern, ks_table *table,
-                           ks_error *err)
+static ks_status fill_list(ks_catalogue *c, const char *pattern, ks_table *table, ks_error *err)
 {
     KS_TRY(add_columns(table, err));
+    if (pattern != NULL) {
+        KS_TRY(ks_catalogue_look_up(c, pattern, err));
+    }
     for (size_t i = 0; i < c->count; i++) {
         if (pattern == NULL || ks_match(pattern, c->entries[i].entry.name)) {
             KS_TRY(add_metric(table, &c->entries[i], err));

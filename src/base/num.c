@@ -95,6 +95,21 @@ bool ks_num_read_i64(const char *text, size_t count, int64_t *out)
     return true;
 }
 
+bool ks_num_read_hex(const char *text, size_t count, uint64_t *out)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < count; i++) {
+        char c = (char)(text[i] | 0x20); /* in lower case; digits stay */
+        bool digit = text[i] >= '0' && text[i] <= '9';
+        if ((!digit && (c < 'a' || c > 'f')) || number >> 60 != 0) {
+            return false;
+        }
+        number = number << 4 | (uint64_t)(digit ? text[i] - '0' : c - 'a' + 10);
+    }
+    *out = number;
+    return count > 0;
+}
+
 bool ks_num_read_f64(const char *text, size_t count, double *out)
 {
     return ks_yyjson_read_f64(text, count, out);

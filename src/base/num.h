@@ -29,6 +29,9 @@ size_t ks_num_fixed(double number, int decimals, char *to);
 /** Read all of `count` bytes as a decimal whole number: an optional `-`, digits. */
 bool ks_num_read_i64(const char *text, size_t count, int64_t *out);
 
+/** Read all of `count` bytes as a hexadecimal number of 64 bits: digits alone. */
+bool ks_num_read_hex(const char *text, size_t count, uint64_t *out);
+
 /** Read all of `count` bytes as a finite decimal number: `-12`, `1.5`, `2e-3`. */
 bool ks_num_read_f64(const char *text, size_t count, double *out);
 

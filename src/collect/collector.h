@@ -3,8 +3,8 @@
  *
  * The life of one: open; then for each config its passes, each with pass_begin, then for each run
  * run_begin, the hot hooks while the body runs, run_end; then pass_end; then drain. A call of the
- * body that failed ends with abort in place of run_end; the pass goes on after it. close ends it
- * all.
+ * body that failed, or about which something else did, ends with abort in place of run_end; the
+ * pass goes on after the first. close ends it all.
  *
  * Values may be added to the samples in run_end or in drain. A collector that cannot tell a value
  * says why (ks_samples_missing); one that lost launches says how many it expected and got
@@ -84,6 +84,9 @@ typedef struct ks_collector_ops {
     ks_status (*probe)(const ks_fact_sink *to, ks_error *err);
     /** Every metric that it knows, in any order. */
     ks_status (*list)(const ks_metric_sink *to, ks_error *err);
+    /** A name that is not in the list: adds its entry if names of its kind are this collector's.
+     * KS_ENOTFOUND: they are, but there is nothing of that name, and why. */
+    ks_status (*lookup)(const char *name, const ks_metric_sink *to, ks_error *err);
     ks_status (*open)(const ks_collect_spec *spec, ks_collector **out, ks_error *err);
     ks_needs (*needs)(const ks_collector *self);
     /** Facts for the results' environment. */

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "collect/clock/clock.h"
+#include "collect/perf/perf.h"
 
-const ks_collector_ops *const ks_collectors[] = {&ks_clock_ops, NULL};
+const ks_collector_ops *const ks_collectors[] = {&ks_clock_ops, &ks_perf_ops, NULL};
 
 bool ks_is_gpu_metric(const char *name)
 {

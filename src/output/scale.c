@@ -35,9 +35,23 @@ static const char *base_of(const char *unit)
         const char *unit;
         const char *base;
     } bases[] = {
-        {"byte", "B"},       {"byte/second", "B/s"}, {"byte/s", "B/s"},       {"inst", "inst"},
-        {"cycle", "cycles"}, {"FLOP", "FLOP"},       {"FLOP/s", "FLOP/s"},    {"hz", "Hz"},
-        {"Hz", "Hz"},        {"sector", "sectors"},  {"request", "requests"},
+        {"byte", "B"},
+        {"byte/second", "B/s"},
+        {"byte/s", "B/s"},
+        {"inst", "inst"},
+        {"cycle", "cycles"},
+        {"FLOP", "FLOP"},
+        {"FLOP/s", "FLOP/s"},
+        {"hz", "Hz"},
+        {"Hz", "Hz"},
+        {"sector", "sectors"},
+        {"request", "requests"},
+        {"access", "accesses"},
+        {"miss", "misses"},
+        {"branch", "branches"},
+        {"fault", "faults"},
+        {"switch", "switches"},
+        {"migration", "migrations"},
     };
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         if (strcmp(unit, bases[i].unit) == 0) {

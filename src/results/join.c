@@ -209,6 +209,35 @@ static void add_counts(ks_region *joined, const ks_region *batch)
     joined->shares_added |= batch->shares_added;
 }
 
+/* Add what a batch had to say: of one kind, what is worst. */
+static ks_status add_remark(joiner *j, ks_region *joined, const ks_remark *remark)
+{
+    ks_kept *to = &j->to;
+    for (size_t i = 0; i < joined->remark_count; i++) {
+        ks_remark *known = &to->remarks[joined->first_remark + i];
+        if (known->metric == remark->metric && known->kind == remark->kind) {
+            *known = known->severity < remark->severity ? *remark : *known;
+            return KS_OK;
+        }
+    }
+    KS_TRY(KS_GROW(to->remarks, to->remark_capacity, to->remark_count + 1, j->err));
+    to->remarks[to->remark_count++] = *remark;
+    joined->remark_count++;
+    return KS_OK;
+}
+
+static ks_status add_remarks(joiner *j, const group *g, ks_region *joined)
+{
+    joined->first_remark = j->to.remark_count;
+    for (size_t i = 0; i < g->region_count; i++) {
+        const ks_region *batch = g->regions[i];
+        for (size_t k = 0; k < batch->remark_count; k++) {
+            KS_TRY(add_remark(j, joined, &j->r->kept.remarks[batch->first_remark + k]));
+        }
+    }
+    return KS_OK;
+}
+
 static ks_status join_region(joiner *j, const group *g, uint32_t runs)
 {
     ks_kept *to = &j->to;
@@ -224,6 +253,7 @@ static ks_status join_region(joiner *j, const group *g, uint32_t runs)
             joined.failed += g->records[i]->failed_runs;
         }
     }
+    KS_TRY(add_remarks(j, g, &joined));
     for (uint32_t m = 0; m < j->r->metric_count; m++) {
         KS_TRY(put_metric(j, g, runs, m));
     }

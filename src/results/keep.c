@@ -162,6 +162,25 @@ static uint64_t find_added_shares(const ks_samples *samples, uint32_t annotation
     return bits;
 }
 
+/* What collectors had to say about an annotation's values. */
+static ks_status keep_remarks(ks_results *r, ks_region *region, const ks_samples *samples,
+                              uint32_t annotation, ks_error *err)
+{
+    ks_kept *k = &r->kept;
+    region->first_remark = k->remark_count;
+    for (size_t i = 0; i < samples->remark_count; i++) {
+        ks_remark remark = samples->remarks[i];
+        if (remark.annotation == annotation) {
+            const char *text = ks_pool_text(&samples->texts, remark.text);
+            KS_TRY(ks_pool_add(&r->pool, text, &remark.text, err));
+            KS_TRY(KS_GROW(k->remarks, k->remark_capacity, k->remark_count + 1, err));
+            k->remarks[k->remark_count++] = remark;
+        }
+    }
+    region->remark_count = k->remark_count - region->first_remark;
+    return KS_OK;
+}
+
 static ks_status keep_region(ks_results *r, const ks_batch *batch, uint32_t annotation,
                              ks_error *err)
 {
@@ -175,6 +194,7 @@ static ks_status keep_region(ks_results *r, const ks_batch *batch, uint32_t anno
     KS_TRY(keep_values(r, samples, annotation, err));
     note_presence(&region, samples, annotation);
     KS_TRY(name_kernels(r, &region, batch->ledger, annotation, err));
+    KS_TRY(keep_remarks(r, &region, samples, annotation, err));
     region.shares_added = find_added_shares(samples, annotation);
     KS_TRY(ks_results_derive(r, batch, &region, annotation, err));
     KS_TRY(KS_GROW(r->kept.regions, r->kept.region_capacity, r->kept.region_count + 1, err));
@@ -332,6 +352,7 @@ ks_status ks_results_batch_done(void *results, const ks_batch *batch, ks_error *
         r->kept.value_count = before.kept.value_count;
         r->kept.why_count = before.kept.why_count;
         r->kept.derived_run_count = before.kept.derived_run_count;
+        r->kept.remark_count = before.kept.remark_count;
         r->kept.record_count = before.kept.record_count;
         r->kept.failure_count = before.kept.failure_count;
         r->kept.launch_count = before.kept.launch_count;

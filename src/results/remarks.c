@@ -91,12 +91,19 @@ static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)
     if (!small && !visits_small) {
         warn_shape(&row->shape, to); /* else what it shows is the instrument's */
     }
-    double inside = row->region->inside * r->visit_ns;
-    if (metric->costs_inside && inside > KS_SHARE_INSIDE * mean) {
+    double inside =
+        row->region->inside * (metric->costs_inside ? r->visit_ns : metric->inside_cost);
+    if (inside > 0.0 && inside > KS_SHARE_INSIDE * mean) {
         char share[KS_NUM_MAX];
         ks_num_fixed(fmin(100.0, 100.0 * inside / mean), 0, share);
         ks_buf_addf(next(to), "about %s %% of it is what its %u annotations inside cost", share,
                     row->region->inside);
+    }
+    for (size_t i = 0; i < row->region->remark_count; i++) {
+        const ks_remark *remark = &r->kept.remarks[row->region->first_remark + i];
+        if (remark->metric == row->metric) {
+            ks_buf_add(next(to), ks_pool_text(&r->pool, remark->text));
+        }
     }
     if (row->metric < 64 && (row->region->shares_added >> row->metric & 1) != 0) {
         ks_buf_addf(next(to), "%s is in %s, and the plan's function added several of them up",

@@ -46,6 +46,8 @@ typedef struct ks_region {
     size_t first_value;   /**< of its values: [metric][run] */
     size_t first_derived; /**< of its ks_derived_runs */
     size_t derived_count;
+    size_t first_remark; /**< of its ks_remarks */
+    size_t remark_count;
     uint64_t shares_added; /**< metrics whose percentages a callback added: bits, first 64 */
 } ks_region;
 
@@ -94,6 +96,9 @@ typedef struct ks_kept {
     ks_derived_runs *derived_runs;
     size_t derived_run_count;
     size_t derived_run_capacity;
+    ks_remark *remarks; /**< their texts are in our pool */
+    size_t remark_count;
+    size_t remark_capacity;
     ks_config_record *records;
     size_t record_count;
     size_t record_capacity;

@@ -85,22 +85,24 @@ static ks_status note_visits(ks_run_state *s, const ks_call *call, ks_error *fai
     return KS_OK;
 }
 
-/* The members that take part in this pass end the run, or abort it. */
+/* The members that take part in this pass end the run, or abort it: after the first that cannot end
+ * it the others do so too. */
 static ks_status end_run(ks_run_state *s, const ks_call *call, bool failed, ks_error *err)
 {
+    ks_status status = KS_OK;
     for (size_t i = 0; i < s->spec->member_count; i++) {
         const ks_member *m = &s->spec->members[i];
         if (!ks_member_active(m, call->pass)) {
             continue;
         }
         ks_run_ctx ctx = run_ctx(s, m, call);
-        if (failed) {
+        if (failed || status != KS_OK) {
             m->ops->abort(m->collector, &ctx);
         } else {
-            KS_TRY(m->ops->run_end(m->collector, &ctx, &s->samples, err));
+            status = m->ops->run_end(m->collector, &ctx, &s->samples, err);
         }
     }
-    return KS_OK;
+    return status;
 }
 
 static ks_status fail_run(ks_run_state *s, const ks_call *call, const char *why, ks_error *err)
@@ -115,17 +117,25 @@ static ks_status fail_run(ks_run_state *s, const ks_call *call, const char *why,
     return KS_OK;
 }
 
-/* After the body: `failure` holds what it said, if it failed. */
-static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
+/* What the call did, before the members say what they measured of it. */
+static ks_status note_call(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
 {
     if (s->spec->ledger->lost > 0) {
         return ks_enomem(err);
     }
     KS_TRY(update_annotations(s, err));
     KS_TRY(ks_infos_end_call(&s->infos, err));
-    KS_TRY(note_visits(s, call, failure, err));
+    return note_visits(s, call, failure, err);
+}
+
+/* After the body: `failure` holds what it said, if it failed. */
+static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
+{
+    ks_status noted = note_call(s, call, failure, err);
     bool failed = failure->code != KS_OK;
-    KS_TRY(end_run(s, call, failed, err));
+    ks_status ended = end_run(s, call, failed || noted != KS_OK, err);
+    KS_TRY(noted);
+    KS_TRY(ended);
     if (!failed) {
         return KS_OK;
     }

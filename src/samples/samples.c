@@ -20,6 +20,7 @@ void ks_samples_fini(ks_samples *samples)
     ks_free(samples->cells);
     ks_free(samples->presence);
     ks_free(samples->failures);
+    ks_free(samples->remarks);
     ks_pool_fini(&samples->texts);
     memset(samples, 0, sizeof *samples);
 }
@@ -33,6 +34,7 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     samples->entered_count = 0;
     samples->launched = 0;
     samples->captured = 0;
+    samples->remark_count = 0;
     ks_pool_fini(&samples->texts);
     KS_TRY(KS_GROW(samples->failures, samples->failure_capacity, runs, err));
     memset(samples->failures, 0, runs * sizeof *samples->failures);
@@ -191,6 +193,14 @@ ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const cha
             KS_TRY(ks_samples_missing(samples, samples->entered[i], run, metric, why, err));
         }
     }
+    return KS_OK;
+}
+
+ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *text, ks_error *err)
+{
+    KS_TRY(ks_pool_add(&samples->texts, text, &remark.text, err));
+    KS_TRY(KS_GROW(samples->remarks, samples->remark_capacity, samples->remark_count + 1, err));
+    samples->remarks[samples->remark_count++] = remark;
     return KS_OK;
 }
 

@@ -36,7 +36,8 @@ typedef struct ks_metric {
     const char *visit_doubt;
     const char *hidden; /**< a reason to be missing that, where one run has it, holds for all of the
                              config: NULL if there is none */
-    bool costs_inside;  /**< what annotations inside a region cost is in the region's value */
+    bool costs_inside;  /**< the time of annotations inside a region is in the region's value */
+    double inside_cost; /**< what else one of them adds to it, in its unit; 0: nothing */
 } ks_metric;
 
 /** One value being combined. */
@@ -55,6 +56,15 @@ typedef struct ks_presence {
     uint32_t inside;    /**< visits of annotations inside it, at any depth */
     ks_text_id failure; /**< its work failed (ks_annotate_fail) */
 } ks_presence;
+
+/** What is to be known of a metric's values in an annotation. */
+typedef struct ks_remark {
+    uint32_t annotation;
+    uint32_t metric;
+    ks_text_id text;
+    uint32_t kind;   /**< the collector's own number: of several of one kind the worst is told */
+    double severity; /**< larger is worse */
+} ks_remark;
 
 typedef struct ks_samples {
     const ks_metric *metrics;
@@ -76,6 +86,9 @@ typedef struct ks_samples {
     size_t presence_capacity;
     ks_text_id *failures; /**< [run]: why the call failed; 0: it did not */
     size_t failure_capacity;
+    ks_remark *remarks;
+    size_t remark_count;
+    size_t remark_capacity;
     ks_pool texts;
 
     uint64_t launched; /**< what collectors expected to capture ... */
@@ -110,6 +123,10 @@ ks_status ks_samples_missing(ks_samples *samples, uint32_t annotation, uint32_t 
 /** Likewise in every run and annotation of the config. */
 ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const char *why,
                                  ks_error *err);
+
+/** Say something about a metric's values in this config, for the warnings in its row.
+ * @param[in] remark  all but its text, which is copied */
+ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *text, ks_error *err);
 
 /** The call of this run failed: these metrics of all annotations are missing in it. */
 ks_status ks_samples_fail_run(ks_samples *samples, uint32_t run, const uint32_t *metrics,

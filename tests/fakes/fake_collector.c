@@ -127,6 +127,14 @@ static ks_status fake_list(const ks_metric_sink *to, ks_error *err)
     return KS_OK;
 }
 
+static ks_status fake_lookup(const char *name, const ks_metric_sink *to, ks_error *err)
+{
+    (void)name;
+    (void)to;
+    (void)err;
+    return KS_OK;
+}
+
 static void fake_close(ks_collector *self)
 {
     if (self != NULL) {
@@ -291,6 +299,7 @@ const ks_collector_ops fake_ops = {
     .name = "fake",
     .probe = fake_probe,
     .list = fake_list,
+    .lookup = fake_lookup,
     .open = fake_open,
     .needs = fake_needs,
     .facts = fake_facts,

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "collect/calibrate.h"
 
 enum {
     STEPS = 1000,
@@ -29,44 +30,34 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static ks_status visit_nothing(ks_error *err)
-{
-    for (int i = 0; i < VISITS; i++) {
-        ks_token token = KS_TOKEN_INIT;
-        KS_TRY(ks_annotate_begin("empty", &token, err));
-        KS_TRY(ks_annotate_end(token, err));
-    }
-    return KS_OK;
-}
+/* What empty visits read in a slot. */
+typedef struct readings {
+    uint32_t slot;
+    size_t count;
+    uint64_t list[VISITS];
+} readings;
 
-static double median_reading(uint32_t slot)
+static void take_readings(void *arg)
 {
-    uint64_t readings[VISITS];
-    size_t count = 0;
+    readings *r = arg;
     ks_visits walk = ks_session_visits();
-    for (ks_visit *v; count < VISITS && (v = ks_next_visit(&walk)) != NULL;) {
-        readings[count++] = v->slots[slot];
+    for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL && r->count < VISITS;) {
+        if (v->parent != NULL) {
+            r->list[r->count++] = v->slots[r->slot];
+        }
     }
-    qsort(readings, count, sizeof readings[0], compare);
-    const uint64_t *middle = &readings[count / 2];
-    return (double)*middle;
 }
 
 ks_status ks_clock_calibrate(const ks_hook *hook, uint32_t slots, int wall, ks_clock_costs *out,
                              ks_error *err)
 {
+    readings r = {.slot = wall >= 0 ? (uint32_t)wall : 0};
     *out = (ks_clock_costs){.resolution_ns = smallest_step()};
-    KS_TRY(ks_session_open(slots, err));
-    const ks_hooks hooks = {.list = {*hook}, .count = 1};
-    ks_session_begin_call(&hooks);
-    uint64_t start = ks_now_ns();
-    ks_status status = visit_nothing(err);
-    out->visit_ns = (double)(ks_now_ns() - start) / VISITS;
-    ks_status ended = ks_session_end_call(err);
-    if (status == KS_OK && ended == KS_OK && wall >= 0) {
-        out->empty_ns = median_reading((uint32_t)wall);
+    KS_TRY(ks_visit_nothing(hook, slots, VISITS, &out->visit_ns, take_readings, &r, err));
+    if (wall >= 0) {
+        qsort(r.list, r.count, sizeof r.list[0], compare);
+        const uint64_t *middle = &r.list[r.count / 2];
+        out->empty_ns = (double)*middle;
     }
-    ks_session_forget_call();
-    ks_session_close();
-    return status != KS_OK ? status : ended;
+    return KS_OK;
 }

@@ -176,6 +176,15 @@ static ks_status clock_list(const ks_metric_sink *to, ks_error *err)
     return KS_OK;
 }
 
+/* Its metrics are all in the list. */
+static ks_status clock_lookup(const char *name, const ks_metric_sink *to, ks_error *err)
+{
+    (void)name;
+    (void)to;
+    (void)err;
+    return KS_OK;
+}
+
 static void ignore_child(void *self, ks_visit *visit, const ks_child *child)
 {
     (void)self;
@@ -376,6 +385,7 @@ const ks_collector_ops ks_clock_ops = {
     .name = "clock",
     .probe = clock_probe,
     .list = clock_list,
+    .lookup = clock_lookup,
     .open = clock_open,
     .needs = clock_needs,
     .facts = clock_facts,

@@ -7,7 +7,9 @@
 #include "api/run.h"
 #include "base/error.h"
 #include "collect/clock/clock.h"
+#include "collect/perf/perf.h"
 #include "fakes/fake_collector.h"
+#include "fakes/fake_perf.h"
 #include "output/csv_read.h"
 
 static const ks_collector_ops *const both[] = {&ks_clock_ops, &fake_ops, NULL};
@@ -157,6 +159,80 @@ static void measuring_a_program_survives_every_failed_allocation(void **state)
     assert_true(kt_oom_sweep(run_program, NULL) > 20);
 }
 
+static const ks_collector_ops *const clock_and_perf[] = {&ks_clock_ops, &ks_perf_ops, NULL};
+
+/* Leaves a visit open in its second run. */
+static ks_status count(const ks_call *call, void *user, ks_error *err)
+{
+    ks_token token = KS_TOKEN_INIT;
+    (void)user;
+    KS_ANNOTATE("work") {
+        fake_perf_work(100);
+    }
+    return ks_call_run(call) == 1 ? ks_annotate_begin("open", &token, err) : KS_OK;
+}
+
+static ks_status plan_counting(ks_plan **out, ks_error *err)
+{
+    KS_TRY(ks_plan_new(out, err));
+    ks_plan_runs(*out, 2, err);
+    ks_plan_metric(*out, "cpu__c*", err);
+    ks_plan_metric(*out, "cpu__ipc.ratio", err);
+    ks_plan_metric(*out, "perf::r1c2", err);
+    return ks_plan_tolerant(*out, true, err);
+}
+
+/* In several passes, multiplexed, so that there is something to remark. */
+static ks_status count_regions(void *arg, ks_error *err)
+{
+    (void)arg;
+    ks_plan *plan = NULL;
+    ks_results *results = NULL;
+    fake_perf_reset((fake_perf_script){.counters = 2, .idle_share = 0.5});
+    ks_status status = plan_counting(&plan, err);
+    if (status == KS_OK) {
+        status = ks_run_with(clock_and_perf, plan, count, NULL, &results, err);
+    }
+    if (status == KS_OK) {
+        status = write_all(results, err);
+    }
+    ks_plan_free(plan);
+    ks_results_free(results);
+    assert_int_equal(fake_perf.open, 0);
+    ks_perf_use(NULL);
+    return status;
+}
+
+static ks_status count_program(void *arg, ks_error *err)
+{
+    (void)arg;
+    const char *argv[] = {"true"};
+    ks_plan *plan = NULL;
+    ks_program *program = NULL;
+    ks_results *results = NULL;
+    fake_perf_reset((fake_perf_script){.counters = 4});
+    ks_status status = plan_counting(&plan, err);
+    if (status == KS_OK) {
+        status = ks_program_new(argv, 1, NULL, &program, err);
+    }
+    if (status == KS_OK) {
+        status = ks_run_with(clock_and_perf, plan, ks_program_body, program, &results, err);
+    }
+    ks_results_free(results);
+    ks_program_free(program);
+    ks_plan_free(plan);
+    assert_int_equal(fake_perf.open, 0);
+    ks_perf_use(NULL);
+    return status;
+}
+
+static void counting_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    assert_true(kt_oom_sweep(count_regions, NULL) > 50);
+    assert_true(kt_oom_sweep(count_program, NULL) > 50);
+}
+
 static ks_status read_csv(void *arg, ks_error *err)
 {
     (void)arg;
@@ -194,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_measurement_survives_every_failed_allocation),
         cmocka_unit_test(reading_and_listing_survive_every_failed_allocation),
         cmocka_unit_test(measuring_a_program_survives_every_failed_allocation),
+        cmocka_unit_test(counting_survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,6 +164,13 @@ static void whole_numbers_are_read_to_their_last_bit(void **state)
     assert_false(ks_num_read_i64("1x", 2, &number));
     ks_num_i64(INT64_MIN, text);
     assert_string_equal(text, "-9223372036854775808");
+    uint64_t code = 0;
+    assert_true(ks_num_read_hex("01aF", 4, &code) && code == 0x1af);
+    assert_true(ks_num_read_hex("ffffffffffffffff", 16, &code) && code == UINT64_MAX);
+    assert_false(ks_num_read_hex("10000000000000000", 17, &code));
+    assert_false(ks_num_read_hex("", 0, &code));
+    assert_false(ks_num_read_hex("1g", 2, &code));
+    assert_false(ks_num_read_hex("-1", 2, &code));
 }
 
 static void a_host_with_decimal_commas_changes_nothing(void **state)
