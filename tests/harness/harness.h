@@ -79,6 +79,9 @@ size_t kt_oom_sweep(ks_status (*scene)(void *arg, ks_error *err), void *arg);
 /** Everything that a function writes to a stream; free with free(). */
 char *kt_capture(ks_status (*write)(void *arg, FILE *to, ks_error *err), void *arg);
 
+/** Whether programs can be measured here; valgrind 3.19 knows no pidfd_open. Says so if not. */
+bool kt_has_programs(void);
+
 /** A new path in a folder of this test's own; valid until the next call. */
 const char *kt_path(const char *name);
 

@@ -154,6 +154,9 @@ static ks_status run_program(void *arg, ks_error *err)
 static void measuring_a_program_survives_every_failed_allocation(void **state)
 {
     (void)state;
+    if (!kt_has_programs()) {
+        skip();
+    }
     clearenv(); /* the environment is copied: keep it short */
     setenv("PATH", "/usr/bin:/bin", 1);
     assert_true(kt_oom_sweep(run_program, NULL) > 20);
@@ -230,7 +233,9 @@ static void counting_survives_every_failed_allocation(void **state)
 {
     (void)state;
     assert_true(kt_oom_sweep(count_regions, NULL) > 50);
-    assert_true(kt_oom_sweep(count_program, NULL) > 50);
+    if (kt_has_programs()) {
+        assert_true(kt_oom_sweep(count_program, NULL) > 50);
+    }
 }
 
 static ks_status read_csv(void *arg, ks_error *err)
