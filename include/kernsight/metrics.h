@@ -43,6 +43,35 @@ KS_API const char *ks_metric_kind_name(ks_metric_kind kind);
 KS_API ks_status ks_metrics_table(const char *pattern, ks_table **out, ks_error *err);
 
 /**
+ * What a GPU's chip can count, by CUPTI's knowledge of all chips: no GPU is needed.
+ *
+ * Shape: a row per metric, counters before ratios before throughputs; text columns `Metric`, `Unit`
+ * (missing if it has none), `Kind`, `Submetrics` (what may follow the name, separated by blanks;
+ * missing for a full name), `Description`.
+ *
+ * @param[in]  chip     such as "GH100", in any case
+ * @param[in]  pattern  `*` and `?` as in a shell; with a point in it full names are matched, and
+ *                      base metrics without one; NULL means all base metrics
+ * @param[out] out      new table, free with ks_table_free(); untouched on failure
+ * @return KS_OK; KS_UNAVAILABLE (no CUPTI); KS_ENOTFOUND (unknown chip, or nothing matches: the
+ *         message has near names, and other chips that have it); KS_EVENDOR, KS_ENOMEM
+ *
+ * Threads: safe.
+ */
+KS_API ks_status ks_chip_metrics_table(const char *chip, const char *pattern, ks_table **out,
+                                       ks_error *err);
+
+/**
+ * How often the body is called for each run of a plan with these metrics, on a chip of which all
+ * counters can be had; a device may need more.
+ *
+ * @param[in]  metrics  full names, `count` >= 1 of them
+ * @return as ks_chip_metrics_table(); KS_EINVAL (no metrics)
+ */
+KS_API ks_status ks_chip_passes(const char *chip, const char *const *metrics, size_t count,
+                                size_t *passes, ks_error *err);
+
+/**
  * The state of every collector of this build, for `kernsight doctor`.
  *
  * Shape: a row per fact; text columns `Collector`, `Fact`, `Value`, `Cure`. Each collector has a

@@ -169,6 +169,11 @@ void ks_near_offer(ks_near *near, const char *name)
     if (distance > 2 + length / 3) {
         return;
     }
+    for (size_t i = 0; i < near->count; i++) {
+        if (strcmp(near->names[i], name) == 0) {
+            return; /* offered before */
+        }
+    }
     size_t at = near->count;
     while (at > 0 && distance < near->distances[at - 1]) {
         at--;

@@ -1,0 +1,440 @@
+#include "collect/nvidia/chip.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/str.h"
+
+struct ks_chip {
+    const ks_cupti *cupti;
+    ks_cupti_host *host;
+    const char *name;
+    ks_pool full_names; /* that were offered as near ones */
+};
+
+/* ---- chips ------------------------------------------------------------------------------------
+ */
+
+ks_status ks_chip_names(const char *const **names, size_t *count, ks_error *err)
+{
+    const ks_cupti *cupti = ks_cupti_get(err);
+    if (cupti == NULL) {
+        return KS_UNAVAILABLE;
+    }
+    ks_cupti_chips chips = {.size = KS_KNOWN(ks_cupti_chips, names)};
+    ks_cupti_result result = cupti->chips(&chips);
+    if (result != 0) {
+        return ks_cupti_fail(cupti, result, "cannot list the chips that CUPTI knows", err);
+    }
+    *names = chips.names;
+    *count = chips.count;
+    return KS_OK;
+}
+
+static ks_status fail_unknown(const char *name, const char *const *names, size_t count,
+                              ks_error *err)
+{
+    ks_buf all;
+    ks_buf_init(&all, 4096);
+    for (size_t i = 0; i < count; i++) {
+        ks_buf_addf(&all, "%s%s", i > 0 ? " " : "", names[i]);
+    }
+    ks_status status = ks_buf_status(&all, err);
+    if (status == KS_OK) {
+        status = ks_fail(err, KS_ENOTFOUND, "cupti", 0,
+                         "this CUPTI knows no chip '%s'; it knows %s", name, ks_buf_text(&all));
+    }
+    ks_buf_fini(&all);
+    return status;
+}
+
+static ks_status find_chip(const char *name, const char **out, ks_error *err)
+{
+    const char *const *names = NULL;
+    size_t count = 0;
+    KS_TRY(ks_chip_names(&names, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(names[i], name) == 0) {
+            *out = names[i];
+            return KS_OK;
+        }
+    }
+    return fail_unknown(name, names, count, err);
+}
+
+/* A host object: it knows the metrics of a chip, and forgets none that was added to it. */
+static ks_status open_host(const ks_cupti *cupti, const char *chip, ks_cupti_host **out,
+                           ks_error *err)
+{
+    ks_cupti_host_init init = {.size = KS_KNOWN(ks_cupti_host_init, host),
+                               .profiler = KS_CUPTI_RANGE_PROFILER,
+                               .chip = chip};
+    ks_cupti_result result = cupti->host_init(&init);
+    if (result != 0) {
+        return ks_cupti_fail(cupti, result, "cannot ask CUPTI about this chip", err);
+    }
+    *out = init.host;
+    return KS_OK;
+}
+
+static void close_host(const ks_cupti *cupti, ks_cupti_host *host)
+{
+    ks_cupti_host_deinit deinit = {.size = KS_KNOWN(ks_cupti_host_deinit, host), .host = host};
+    cupti->host_deinit(&deinit);
+}
+
+ks_status ks_chip_open(const char *name, ks_chip **out, ks_error *err)
+{
+    const char *known = NULL;
+    KS_TRY(find_chip(name, &known, err));
+    ks_chip *chip = ks_calloc(1, sizeof *chip);
+    if (chip == NULL) {
+        return ks_enomem(err);
+    }
+    chip->cupti = ks_cupti_get(err);
+    chip->name = known;
+    ks_status status = open_host(chip->cupti, known, &chip->host, err);
+    if (status != KS_OK) {
+        ks_free(chip);
+        return status;
+    }
+    *out = chip;
+    return KS_OK;
+}
+
+void ks_chip_close(ks_chip *chip)
+{
+    if (chip != NULL) {
+        close_host(chip->cupti, chip->host);
+        ks_pool_fini(&chip->full_names);
+        ks_free(chip);
+    }
+}
+
+const char *ks_chip_name(const ks_chip *chip)
+{
+    return chip->name;
+}
+
+/* ---- metrics ----------------------------------------------------------------------------------
+ */
+
+/* Words of CUPTI's units, and what ncu and we call them. */
+static const char *const words[][2] = {
+    {"nanosecond", "ns"},     {"percent", "%"},         {"instruction", "inst"},
+    {"gpc_cycle", "cycle"},   {"sys_cycle", "cycle"},   {"dram_cycle", "cycle"},
+    {"lts_cycle", "cycle"},   {"fbp_cycle", "cycle"},   {"ctc_cycle", "cycle"},
+    {"nvlrx_cycle", "cycle"}, {"nvltx_cycle", "cycle"}, {"pcie_cycle", "cycle"},
+};
+
+/* One of our words for what a unit begins with; `*taken` becomes how much of it that is. */
+static const char *word_at(const char *unit, size_t *taken)
+{
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t count = strlen(words[i][0]);
+        if (strncmp(unit, words[i][0], count) == 0) {
+            *taken = count;
+            return words[i][1];
+        }
+    }
+    *taken = 1;
+    return NULL;
+}
+
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* CUPTI's unit in our words: "byte/second" stays, "nanosecond" is "ns". It writes products without
+ * anything between their factors, which become "cycle*inst". */
+static void translate_unit(const char *unit, char *to, size_t size)
+{
+    size_t length = 0;
+    bool known_before = false;
+    to[0] = '\0';
+    while (*unit != '\0' && length + 1 < size) {
+        size_t taken = 0;
+        const char *word = word_at(unit, &taken);
+        char one[2] = {*unit, '\0'};
+        bool touches = length > 0 && in_word(to[length - 1]) && in_word(*unit);
+        const char *joint = touches && (word != NULL || known_before) ? "*" : "";
+        length +=
+            (size_t)snprintf(to + length, size - length, "%s%s", joint, word != NULL ? word : one);
+        known_before = word != NULL;
+        unit += taken;
+    }
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t count = strlen(end);
+    return length >= count && strcmp(text + length - count, end) == 0;
+}
+
+/* A unit divided by cycles: those that it has a factor of fall away. */
+static void per_cycle(const char *unit, char *to, size_t size)
+{
+    size_t length = strlen(unit);
+    if (strcmp(unit, "cycle") == 0) {
+        to[0] = '\0';
+    } else if (strncmp(unit, "cycle*", 6) == 0) {
+        snprintf(to, size, "%s", unit + 6);
+    } else if (ends_with(unit, "*cycle")) {
+        snprintf(to, size, "%.*s", (int)(length - 6), unit);
+    } else {
+        snprintf(to, size, "%s/cycle", unit);
+    }
+}
+
+/* The unit of a base metric with a sub-metric behind it. CUPTI up to 13.0 tells it, 13.1 the base
+ * metric's unit whatever follows. */
+static void unit_with(const char *unit, const char *sub, char *to, size_t size)
+{
+    if (strstr(sub, ".pct") != NULL) {
+        snprintf(to, size, "%%");
+    } else if (strstr(sub, ".per_cycle_") != NULL || ends_with(sub, ".peak_sustained")) {
+        per_cycle(unit, to, size);
+    } else {
+        snprintf(to, size, "%s%s", unit, ends_with(sub, ".per_second") ? "/second" : "");
+    }
+}
+
+/* What a metric with this unit and sub-metric is. */
+static ks_metric_kind kind_of(int type, const char *unit, const char *sub)
+{
+    if (strcmp(unit, "%") == 0) {
+        return KS_PERCENT;
+    }
+    if (type == KS_CUPTI_RATIO) {
+        return KS_RATIO;
+    }
+    if (strstr(sub, ".per_") != NULL || strstr(sub, ".peak_") != NULL) {
+        return KS_RATE;
+    }
+    return strcmp(unit, "ns") == 0 ? KS_DURATION : KS_COUNT;
+}
+
+/* A base metric as CUPTI describes it, and what may follow it. */
+typedef struct base_metric {
+    int type;
+    const char *name;
+    const char *description;
+    char unit[64];
+    ks_cupti_sub_metrics subs;
+} base_metric;
+
+/* The sub-metrics of a base metric. */
+static ks_cupti_result get_subs(const ks_chip *chip, const char *base, int type,
+                                ks_cupti_sub_metrics *subs)
+{
+    *subs = (ks_cupti_sub_metrics){.size = KS_KNOWN(ks_cupti_sub_metrics, names),
+                                   .host = chip->host,
+                                   .type = type,
+                                   .base = base};
+    return chip->cupti->sub_metrics(subs);
+}
+
+static ks_cupti_result get_bases(const ks_chip *chip, int type, ks_cupti_base_metrics *bases)
+{
+    *bases = (ks_cupti_base_metrics){
+        .size = KS_KNOWN(ks_cupti_base_metrics, count), .host = chip->host, .type = type};
+    return chip->cupti->base_metrics(bases);
+}
+
+static ks_status describe(const ks_chip *chip, const char *name, int type, base_metric *out,
+                          ks_error *err)
+{
+    ks_cupti_metric_properties p = {
+        .size = KS_KNOWN(ks_cupti_metric_properties, type), .host = chip->host, .name = name};
+    ks_cupti_result result = get_subs(chip, name, type, &out->subs);
+    result = result != 0 ? result : chip->cupti->properties(&p);
+    if (result != 0) {
+        return ks_cupti_fail(chip->cupti, result, name, err);
+    }
+    bool described = p.description != NULL && p.description[0] != '\0';
+    out->type = type;
+    out->name = name;
+    out->description = described ? p.description : NULL;
+    translate_unit(p.unit != NULL ? p.unit : "", out->unit, sizeof out->unit);
+    return KS_OK;
+}
+
+static ks_status tell_base(const base_metric *base, ks_chip_metric_fn each, void *self,
+                           ks_error *err)
+{
+    const ks_chip_metric metric = {.name = base->name,
+                                   .description = base->description,
+                                   .unit = base->unit[0] != '\0' ? base->unit : NULL,
+                                   .kind = kind_of(base->type, base->unit, ""),
+                                   .subs = (const char *const *)base->subs.names,
+                                   .sub_count = base->subs.count};
+    return each(self, &metric, err);
+}
+
+/* The full names of a base metric that the pattern matches. */
+static ks_status tell_full(const base_metric *base, const char *pattern, ks_chip_metric_fn each,
+                           void *self, ks_error *err)
+{
+    for (size_t i = 0; i < base->subs.count; i++) {
+        char name[512];
+        char unit[80];
+        const char *sub = base->subs.names[i];
+        int length = snprintf(name, sizeof name, "%s%s", base->name, sub);
+        if (length < 0 || (size_t)length >= sizeof name || !ks_match(pattern, name)) {
+            continue;
+        }
+        unit_with(base->unit, sub, unit, sizeof unit);
+        const ks_chip_metric metric = {.name = name,
+                                       .description = base->description,
+                                       .unit = unit[0] != '\0' ? unit : NULL,
+                                       .kind = kind_of(base->type, unit, sub)};
+        KS_TRY(each(self, &metric, err));
+    }
+    return KS_OK;
+}
+
+ks_status ks_chip_each(const ks_chip *chip, const char *pattern, ks_chip_metric_fn each, void *self,
+                       ks_error *err)
+{
+    bool full = pattern != NULL && strchr(pattern, '.') != NULL;
+    for (int type = KS_CUPTI_COUNTER; type < KS_CUPTI_METRIC_TYPES; type++) {
+        ks_cupti_base_metrics bases;
+        ks_cupti_result result = get_bases(chip, type, &bases);
+        if (result != 0) {
+            return ks_cupti_fail(chip->cupti, result, "cannot list the chip's metrics", err);
+        }
+        for (size_t i = 0; i < bases.count; i++) {
+            base_metric base;
+            if (!full && pattern != NULL && !ks_match(pattern, bases.names[i])) {
+                continue;
+            }
+            KS_TRY(describe(chip, bases.names[i], type, &base, err));
+            KS_TRY(full ? tell_full(&base, pattern, each, self, err)
+                        : tell_base(&base, each, self, err));
+        }
+    }
+    return KS_OK;
+}
+
+bool ks_chip_has(const ks_chip *chip, const char *name)
+{
+    ks_cupti_metric_properties p = {
+        .size = KS_KNOWN(ks_cupti_metric_properties, type), .host = chip->host, .name = name};
+    return chip->cupti->properties(&p) == 0;
+}
+
+/* ---- near names -------------------------------------------------------------------------------
+ */
+
+/* The full names of a base metric, whose text the pool keeps: a search holds on to the near ones.
+ */
+static void offer_full(ks_chip *chip, const char *base, int type, ks_near *near)
+{
+    ks_cupti_sub_metrics subs;
+    if (get_subs(chip, base, type, &subs) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < subs.count; i++) {
+        char name[512];
+        ks_text_id id = 0;
+        int length = snprintf(name, sizeof name, "%s%s", base, subs.names[i]);
+        if (length > 0 && (size_t)length < sizeof name &&
+            ks_pool_add(&chip->full_names, name, &id, NULL) == KS_OK) {
+            ks_near_offer(near, ks_pool_text(&chip->full_names, id));
+        }
+    }
+}
+
+void ks_chip_offer(ks_chip *chip, ks_near *near)
+{
+    char first[256];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(near->wanted, "."), near->wanted);
+    bool full = strchr(near->wanted, '.') != NULL;
+    for (int type = KS_CUPTI_COUNTER; type < KS_CUPTI_METRIC_TYPES; type++) {
+        ks_cupti_base_metrics bases;
+        if (get_bases(chip, type, &bases) != 0) {
+            continue;
+        }
+        for (size_t i = 0; i < bases.count; i++) {
+            if (!full) {
+                ks_near_offer(near, bases.names[i]);
+            } else if (ks_distance(first, bases.names[i]) <= 2) {
+                offer_full(chip, bases.names[i], type, near);
+            }
+        }
+    }
+}
+
+/* ---- passes -----------------------------------------------------------------------------------
+ */
+
+/* Add metrics one by one: after a name that it does not know a host object is broken, and so is of
+ * no more use. */
+static ks_status add_metrics(const ks_chip *chip, ks_cupti_host *host, const char *const *metrics,
+                             size_t count, ks_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *name = metrics[i];
+        ks_cupti_add_metrics add = {.size = KS_KNOWN(ks_cupti_add_metrics, count),
+                                    .host = host,
+                                    .names = &name,
+                                    .count = 1};
+        ks_cupti_result result = chip->cupti->add_metrics(&add);
+        if (result == KS_CUPTI_INVALID_METRIC_NAME || result == KS_CUPTI_INVALID_PARAMETER) {
+            return ks_fail(err, KS_ENOTFOUND, "cupti", result,
+                           "'%s' is no full name: a sub-metric belongs behind it, as in %s.sum; "
+                           "`kernsight metrics --chip %s %s` lists them",
+                           name, name, chip->name, name);
+        }
+        if (result != 0) {
+            return ks_cupti_fail(chip->cupti, result, name, err);
+        }
+    }
+    return KS_OK;
+}
+
+static ks_status read_passes(const ks_chip *chip, ks_cupti_host *host, size_t *passes,
+                             ks_error *err)
+{
+    ks_cupti_config_size size = {.size = KS_KNOWN(ks_cupti_config_size, bytes), .host = host};
+    ks_cupti_result result = chip->cupti->config_size(&size);
+    if (result != 0) {
+        return ks_cupti_fail(chip->cupti, result, "cannot plan the passes", err);
+    }
+    uint8_t *image = ks_alloc(size.bytes);
+    if (image == NULL) {
+        return ks_enomem(err);
+    }
+    ks_cupti_config config = {.size = KS_KNOWN(ks_cupti_config, image),
+                              .host = host,
+                              .bytes = size.bytes,
+                              .image = image};
+    ks_cupti_passes p = {
+        .size = KS_KNOWN(ks_cupti_passes, passes), .bytes = size.bytes, .image = image};
+    result = chip->cupti->config(&config);
+    result = result != 0 ? result : chip->cupti->passes(&p);
+    ks_free(image);
+    if (result != 0) {
+        return ks_cupti_fail(chip->cupti, result, "cannot plan the passes", err);
+    }
+    *passes = p.passes;
+    return KS_OK;
+}
+
+ks_status ks_chip_count_passes(const ks_chip *chip, const char *const *metrics, size_t count,
+                               size_t *passes, ks_error *err)
+{
+    ks_cupti_host *host = NULL;
+    KS_TRY(open_host(chip->cupti, chip->name, &host, err));
+    ks_status status = add_metrics(chip, host, metrics, count, err);
+    if (status == KS_OK) {
+        status = read_passes(chip, host, passes, err);
+    }
+    close_host(chip->cupti, host);
+    return status;
+}

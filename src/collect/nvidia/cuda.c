@@ -1,0 +1,71 @@
+#include "collect/nvidia/cuda.h"
+
+#include <pthread.h>
+
+#include "base/dl.h"
+#include "base/error.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ks_cuda cuda;
+static bool ready;
+
+#define KS_CUDA_SYMBOL(member, arguments, name) {name, offsetof(ks_cuda, member), false},
+static const ks_dl_symbol symbols[] = {KS_CUDA_FUNCTIONS(KS_CUDA_SYMBOL)};
+#undef KS_CUDA_SYMBOL
+
+static bool accept(void *library, void *self, ks_buf *why)
+{
+    const char *missing = ks_dl_bind(library, symbols, sizeof symbols / sizeof symbols[0], self);
+    if (missing != NULL) {
+        ks_buf_addf(why, "it has no function %s", missing);
+    }
+    return missing == NULL;
+}
+
+static bool find(ks_error *err)
+{
+    static const char *const names[] = {"libcuda.so.1", NULL};
+    const ks_library_spec spec = {.what = "the driver",
+                                  .variable = "KERNSIGHT_CUDA_LIB",
+                                  .names = names,
+                                  .accept = accept,
+                                  .self = &cuda};
+    ks_buf tried;
+    ks_buf_init(&tried, 1u << 16);
+    bool found = ks_library_find(&spec, &cuda.library, &tried);
+    if (!found) {
+        ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "there is no NVIDIA driver here: %s",
+                ks_buf_text(&tried));
+    }
+    ks_buf_fini(&tried);
+    return found;
+}
+
+static bool initialize(ks_error *err)
+{
+    const char *name = "unknown error";
+    int devices = 0;
+    ks_cuda_result result = cuda.init(0);
+    if (result == 0) {
+        result = cuda.device_count(&devices);
+    }
+    if (result != 0) {
+        cuda.error_name(result, &name);
+        ks_fail(err, KS_UNAVAILABLE, "cuda", result, "the driver %s cannot be used: %s (%d)",
+                cuda.library.path, name, result);
+        return false;
+    }
+    if (devices == 0) {
+        ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "the driver has no device");
+    }
+    return devices > 0;
+}
+
+const ks_cuda *ks_cuda_get(ks_error *err)
+{
+    pthread_mutex_lock(&lock);
+    ready = ready || (find(err) && initialize(err));
+    bool now = ready;
+    pthread_mutex_unlock(&lock);
+    return now ? &cuda : NULL;
+}

@@ -1,0 +1,22 @@
+/* The driver, libcuda.so.1. */
+#ifndef KS_COLLECT_NVIDIA_CUDA_H
+#define KS_COLLECT_NVIDIA_CUDA_H
+
+#include "collect/nvidia/abi.h"
+#include "collect/nvidia/library.h"
+
+typedef struct ks_cuda {
+    ks_library library;
+#define KS_CUDA_MEMBER(member, arguments, name) ks_cuda_result(*member) arguments;
+    KS_CUDA_FUNCTIONS(KS_CUDA_MEMBER)
+#undef KS_CUDA_MEMBER
+} ks_cuda;
+
+/**
+ * The driver, found and initialised at the first call that succeeds; it stays. No context is made.
+ *
+ * @return NULL: there is none, or it has no device; why is in `err`
+ */
+const ks_cuda *ks_cuda_get(ks_error *err);
+
+#endif

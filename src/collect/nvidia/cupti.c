@@ -1,0 +1,107 @@
+#include "collect/nvidia/cupti.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "base/dl.h"
+#include "base/error.h"
+#include "collect/nvidia/cuda.h"
+
+enum {
+    OLDEST_API = 26 /* what 12.8 answers to cuptiGetVersion */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ks_cupti cupti;
+static bool ready;
+
+#define KS_CUPTI_SYMBOL(member, arguments, name) {name, offsetof(ks_cupti, member), false},
+static const ks_dl_symbol symbols[] = {KS_CUPTI_FUNCTIONS(KS_CUPTI_SYMBOL)};
+#undef KS_CUPTI_SYMBOL
+
+/* From 13.2 on the library looks for the driver in every call, and without one crashes (13.2) or
+ * fails (13.3 and later); a function that came with 13.2 tells before anything is called. */
+static bool needs_driver(void *library)
+{
+    return dlsym(library, "cuptiActivityEnable_v2") != NULL;
+}
+
+static bool read_version(void *library, uint32_t *version)
+{
+    ks_cupti_result (*get)(uint32_t *) = NULL;
+    const ks_dl_symbol symbol = {"cuptiGetVersion", 0, false};
+    return ks_dl_bind(library, &symbol, 1, &get) == NULL && get(version) == 0;
+}
+
+static bool accept(void *library, void *self, ks_buf *why)
+{
+    ks_cupti *c = self;
+    c->api_version = 0;
+    if (needs_driver(library) && ks_cuda_get(NULL) == NULL) {
+        ks_buf_add(why, "CUPTI 13.2 and later can be asked nothing where there is no driver "
+                        "(libcuda.so.1); 12.8 to 13.1 can");
+        return false;
+    }
+    if (!read_version(library, &c->api_version)) {
+        ks_buf_add(why, "it does not tell its version (cuptiGetVersion)");
+        return false;
+    }
+    if (c->api_version < OLDEST_API) {
+        ks_buf_addf(why, "its version is %u, and %d (CUPTI 12.8) or later is needed",
+                    c->api_version, OLDEST_API);
+        return false;
+    }
+    const char *missing = ks_dl_bind(library, symbols, sizeof symbols / sizeof symbols[0], c);
+    if (missing != NULL) {
+        ks_buf_addf(why, "it has no function %s, though its version is %u", missing,
+                    c->api_version);
+    }
+    return missing == NULL;
+}
+
+static bool find(ks_error *err)
+{
+    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", NULL};
+    static const char *const folders[] = {
+        "/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda-1[23].*/extras/CUPTI/lib64",
+        "/opt/cuda/extras/CUPTI/lib64", "/opt/nvidia/hpc_sdk/Linux_*/*/cuda/extras/CUPTI/lib64",
+        NULL};
+    const ks_library_spec spec = {.what = "CUPTI",
+                                  .variable = "KERNSIGHT_CUPTI_LIB",
+                                  .names = names,
+                                  .folders = folders,
+                                  .home = "CUDA_HOME",
+                                  .below_home = "extras/CUPTI/lib64",
+                                  .accept = accept,
+                                  .self = &cupti};
+    ks_buf tried;
+    ks_buf_init(&tried, 1u << 16);
+    bool found = ks_library_find(&spec, &cupti.library, &tried);
+    if (!found) {
+        ks_fail(
+            err, KS_UNAVAILABLE, "cupti", 0,
+            "no CUPTI that can be used was found; install the CUDA toolkit or the Python package "
+            "nvidia-cuda-cupti, or name its path in KERNSIGHT_CUPTI_LIB. Tried: %s",
+            ks_buf_text(&tried));
+    }
+    ks_buf_fini(&tried);
+    return found;
+}
+
+const ks_cupti *ks_cupti_get(ks_error *err)
+{
+    pthread_mutex_lock(&lock);
+    ready = ready || find(err);
+    bool now = ready;
+    pthread_mutex_unlock(&lock);
+    return now ? &cupti : NULL;
+}
+
+ks_status ks_cupti_fail(const ks_cupti *c, ks_cupti_result result, const char *what, ks_error *err)
+{
+    const char *name = NULL;
+    if (c->result_string(result, &name) != 0 || name == NULL) {
+        name = "unknown result";
+    }
+    return ks_fail(err, KS_EVENDOR, "cupti", result, "%s: %s (%d)", what, name, result);
+}

@@ -1,0 +1,151 @@
+"""What GPUs' chips can count: kernsight metrics --chip, with NVIDIA's own library and without (C14, C15)."""
+
+import json
+import os
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WHEEL = Path(sysconfig.get_path("purelib")) / "nvidia/cu13"
+CUPTI = WHEEL / "lib/libcupti.so.13"
+needs_cupti = pytest.mark.skipif(not CUPTI.exists(), reason="there is no nvidia-cuda-cupti")
+
+
+@pytest.fixture
+def chip(ks):
+    """Calls `kernsight metrics --chip`, with the library of the Python package."""
+    def call(*args, status=0, library=CUPTI):
+        return ks("metrics", "--chip", *args, status=status,
+                  env={"KERNSIGHT_CUPTI_LIB": str(library)})
+    return call
+
+
+@needs_cupti
+def test_a_chip_is_listed_without_a_gpu(chip):
+    text = chip("gh100", "dram__bytes_read").stdout
+    assert re.search(r"^dram__bytes_read +byte +count\n    # of bytes read from DRAM\n"
+                     r"    \.avg \.max \.min \.sum\n    \.sum\.", text, re.M)
+    assert max(map(len, text.splitlines())) <= 80
+    everything = json.loads(chip("GH100", "--json").stdout)
+    assert len(everything) > 3000  # counters, ratios, throughputs
+    kinds = {m["Metric"]: (m["Unit"], m["Kind"]) for m in everything}
+    assert kinds["gpu__time_duration"] == ("ns", "duration")
+    assert kinds["smsp__inst_executed"] == ("inst", "count")
+    assert kinds["sm__throughput"] == ("%", "percent")
+    assert kinds["l1tex__t_sector_hit_rate"] == (None, "ratio")
+
+
+@needs_cupti
+def test_a_pattern_with_a_point_gives_full_names(chip):
+    listed = json.loads(chip("gh100", "dram__bytes_read.sum*", "--json").stdout)
+    units = {m["Metric"]: (m["Unit"], m["Kind"]) for m in listed}
+    assert units["dram__bytes_read.sum"] == ("byte", "count")
+    assert units["dram__bytes_read.sum.per_second"] == ("byte/second", "rate")
+    assert units["dram__bytes_read.sum.pct_of_peak_sustained_elapsed"] == ("%", "percent")
+    assert units["dram__bytes_read.sum.per_cycle_elapsed"] == ("byte/cycle", "rate")
+    assert units["dram__bytes_read.sum.peak_sustained"] == ("byte/cycle", "rate")
+    assert units["dram__bytes_read.sum.peak_sustained_active"] == ("byte", "rate")
+    assert all(m["Submetrics"] is None for m in listed)
+
+
+@needs_cupti
+def test_passes_are_counted(chip):
+    assert chip("gh100", "--passes", "gpu__time_duration.sum").stdout.startswith("1 pass: ")
+    text = chip("gh100", "--passes", "sm__throughput.avg.pct_of_peak_sustained_elapsed,"
+                                     "dram__throughput.avg.pct_of_peak_sustained_elapsed").stdout
+    passes = int(re.match(r"(\d+) passes: each run calls the body \1 times\n", text)[1])
+    assert 4 <= passes <= 20  # 8 where a device tells which counters it has
+
+
+@needs_cupti
+@pytest.mark.parametrize("args, message", [
+    (["gh100", "gpu__time_durations.sum"], "did you mean gpu__time_duration.sum"),
+    (["gh100", "gpu__time_duraton"], "did you mean gpu__time_duration, "),
+    (["gv100", "sm__inst_executed_pipe_tma"], "it exists on GH100, GB100, "),
+    (["gh100", "achieved_occupancy"], "chip GH100 has no metric 'achieved_occupancy'"),
+    (["gh100", "--passes", "sm__cycles_active"], "a sub-metric belongs behind it"),
+    (["gh100", "--passes", "gpu__time_duration.sum,foo"], "no metric 'foo'"),
+    (["gh200x"], "this CUPTI knows no chip 'gh200x'; it knows GV100"),
+])
+def test_wrong_names_are_told(chip, args, message):
+    done = chip(*args, status=2)
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+def test_passes_need_a_chip(ks):
+    assert "--passes takes --chip" in ks("metrics", "--passes", "a.sum", status=2).stderr
+
+
+def stub(folder, functions, name="libcupti.so.13"):
+    """A library with functions that all return 0, but for what they are given."""
+    source = folder / "stub.c"
+    source.write_text("".join(f"int {f}(void *a) {{ {body} return 0; }}\n"
+                              for f, body in functions.items()))
+    path = folder / name
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", path, source], check=True)
+    return path
+
+
+def function_names():
+    """Those that our declarations ask for."""
+    text = (ROOT / "src/collect/nvidia/abi.h").read_text()
+    return re.findall(r'"(cupti\w+)"', text)
+
+
+VERSION = "*(unsigned *)a = {};"
+
+
+def test_libraries_that_cannot_be_used_are_named_with_their_reason(chip, ks):  # C14
+    (ks.folder / "empty").mkdir()
+    empty = ks.folder / "empty/libcupti.so.13"
+    empty.write_bytes(b"")
+    assert f"Tried: {empty}: " in chip("gh100", library=empty, status=3).stderr
+    old = stub(ks.folder, {"cuptiGetVersion": VERSION.format(18)}, "old.so")
+    message = chip("gh100", library=old, status=3).stderr
+    assert f"{old}: its version is 18, and 26 (CUPTI 12.8) or later is needed" in message
+    functions = {name: "" for name in function_names()}
+    functions["cuptiGetVersion"] = VERSION.format(130001)
+    del functions["cuptiProfilerHostGetSubMetrics"]
+    lacking = stub(ks.folder, functions, "lacking.so")
+    message = chip("gh100", library=lacking, status=3).stderr
+    assert (f"{lacking}: it has no function cuptiProfilerHostGetSubMetrics, though its version is "
+            "130001") in message
+    newer = stub(ks.folder, {**functions, "cuptiProfilerHostGetSubMetrics": "",
+                             "cuptiActivityEnable_v2": "",
+                             "cuptiGetVersion": "__builtin_trap();"}, "newer.so")
+    message = chip("gh100", library=newer, status=3).stderr
+    if "no NVIDIA driver" in ks("doctor").stdout:
+        assert "CUPTI 13.2 and later can be asked nothing where there is no driver" in message
+    assert "cannot open" in chip("gh100", library="/nowhere/libcupti.so", status=3).stderr
+
+
+def test_an_unusable_library_is_passed_over(ks):  # C14
+    stub(ks.folder, {"cuptiGetVersion": VERSION.format(18)})
+    env = {"LD_LIBRARY_PATH": str(ks.folder), "KERNSIGHT_CUPTI_LIB": ""}
+    if CUPTI.exists():
+        home = ks.folder / "home/extras/CUPTI"
+        home.mkdir(parents=True)
+        (home / "lib64").symlink_to(WHEEL / "lib")
+        env["CUDA_HOME"] = str(ks.folder / "home")
+        facts = json.loads(ks("doctor", "--json", env=env).stdout)
+        found = [f["Value"] for f in facts if f["Collector"] == "nvidia" and f["Fact"] == "cupti"]
+        assert "API version" in found[0] and str(ks.folder / "libcupti") not in found[0]
+
+
+@needs_cupti
+def test_our_declarations_are_those_of_the_vendor(tmp_path):
+    (tmp_path / "string").write_text("")
+    flags = ["-std=c11", "-fsyntax-only", "-Wall", "-Werror", f"-I{ROOT}/src", f"-I{tmp_path}",
+             f"-I{WHEEL}/include"]
+    done = subprocess.run(["cc", *flags, ROOT / "tests/abi/nvidia.c"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    names = function_names()
+    exported = subprocess.run(["nm", "-D", "--defined-only", CUPTI], capture_output=True, text=True,
+                              check=True).stdout
+    assert all(re.search(rf" {name}(@|$)", exported, re.M) for name in names)
+    assert len(names) >= 10
