@@ -209,7 +209,7 @@ static int write_files(const run_options *o, const plots *p, const ks_results *r
     if (o->json != NULL && !is_stdout(o->json)) {
         status |= note_file(results, o->json, ks_results_write_json(results, o->json, &err), &err);
     }
-    for (size_t i = 0; i < o->plots.count && ks_results_finished(results) > 0; i++) {
+    for (size_t i = 0; i < o->plots.count && ks_table_rows(ks_results_table(results)) > 0; i++) {
         const char *path = o->plots.texts[i];
         if (!is_stdout(path)) {
             status |=

@@ -244,6 +244,8 @@ static const char *stop_reason(ks_stop stop)
         return "max runs";
     case KS_STOP_BUDGET:
         return "time budget";
+    case KS_STOP_NO_VALUES:
+        return "no values";
     case KS_STOP_RUNS:
     case KS_STOP_NOT_YET:
         break;

@@ -96,7 +96,9 @@ ks_status ks_info_columns_init(ks_info_columns *columns, const ks_results *resul
 {
     size_t most = 1;
     for (size_t i = 0; i < results->kept.record_count; i++) {
-        size_t values = results->kept.records[i].info_count * results->kept.records[i].runs;
+        /* one collector at a time: a value of the scope config counts once per run */
+        const ks_config_record *record = &results->kept.records[i];
+        size_t values = record->info_count > record->runs ? record->info_count : record->runs;
         most = values > most ? values : most;
     }
     *columns =

@@ -291,14 +291,15 @@ static ks_status keep_launches(ks_results *r, const ks_batch *batch, ks_error *e
     return KS_OK;
 }
 
-static ks_status fail_baseline(const ks_results *r, const ks_batch *batch, ks_error *err)
+static ks_status fail_baseline(const ks_results *r, uint32_t config, ks_error *err)
 {
     ks_buf names;
     ks_buf_init(&names, 1u << 20);
-    for (uint32_t i = 0; i < batch->samples->entered_count; i++) {
-        uint32_t a = batch->samples->entered[i];
-        if (was_entered(batch->samples, a)) {
-            ks_buf_addf(&names, "%s%.60s", names.length > 0 ? ", " : "", batch->paths[a]);
+    for (size_t i = 0; i < r->kept.region_count; i++) {
+        const ks_region *region = &r->kept.regions[i];
+        if (region->config == config && region->first_run == 0) {
+            ks_buf_addf(&names, "%s%.60s", names.length > 0 ? ", " : "",
+                        ks_results_path(r, region->annotation));
         }
     }
     ks_status status = ks_buf_status(&names, err);
@@ -312,20 +313,20 @@ static ks_status fail_baseline(const ks_results *r, const ks_batch *batch, ks_er
     return status;
 }
 
-/* The baseline is looked for in the first config that succeeded. */
+/* The baseline is looked for in the first config that has all its runs, and in which none failed.
+ */
 static ks_status check_baseline(ks_results *r, const ks_batch *batch, ks_error *err)
 {
-    if (r->plan->normalize == NULL || r->baseline_seen || !batch->succeeded) {
+    if (r->plan->normalize == NULL || r->baseline_seen || batch->stop == KS_STOP_NOT_YET ||
+        !batch->succeeded) {
         return KS_OK;
     }
-    for (uint32_t i = 0; i < batch->samples->entered_count; i++) {
-        uint32_t a = batch->samples->entered[i];
-        if (was_entered(batch->samples, a) && strcmp(batch->paths[a], r->plan->normalize) == 0) {
-            r->baseline_seen = true;
-            return KS_OK;
-        }
+    for (size_t i = 0; i < r->kept.region_count && !r->baseline_seen; i++) {
+        const ks_region *region = &r->kept.regions[i];
+        r->baseline_seen = region->config == batch->config &&
+                           strcmp(ks_results_path(r, region->annotation), r->plan->normalize) == 0;
     }
-    return fail_baseline(r, batch, err);
+    return r->baseline_seen ? KS_OK : fail_baseline(r, batch->config, err);
 }
 
 static ks_status keep_batch(ks_results *r, const ks_batch *batch, ks_error *err)
@@ -343,10 +344,12 @@ static ks_status keep_batch(ks_results *r, const ks_batch *batch, ks_error *err)
 ks_status ks_results_batch_done(void *results, const ks_batch *batch, ks_error *err)
 {
     ks_results *r = results;
-    KS_TRY(check_baseline(r, batch, err));
     /* all of a batch or nothing: what was finished before must stay readable */
     const ks_results before = *r;
     ks_status status = keep_batch(r, batch, err);
+    if (status == KS_OK) {
+        status = check_baseline(r, batch, err);
+    }
     if (status != KS_OK) {
         r->kept.region_count = before.kept.region_count;
         r->kept.value_count = before.kept.value_count;

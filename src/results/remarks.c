@@ -117,8 +117,8 @@ static void warn_precision(const ks_results *r, const ks_row *row, ks_buf *to)
     const ks_auto_runs *until = &r->plan->until;
     size_t n = row->summary.n;
     double half_pct = n >= 2 ? ks_half_width(n) * row->summary.relative_pct : NAN;
-    if (row->record->stop == KS_STOP_PRECISION || row->metric > 0 ||
-        half_pct <= 100.0 * until->precision) {
+    bool missed = row->record->stop == KS_STOP_MAX_RUNS || row->record->stop == KS_STOP_BUDGET;
+    if (!missed || row->metric > 0 || half_pct <= 100.0 * until->precision) {
         return;
     }
     char known[KS_NUM_MAX];

@@ -252,7 +252,9 @@ ks_status ks_measure_batch(ks_run_state *s, size_t config, uint32_t *runs, ks_er
         ks_status status = measure_passes(s, config, &got, err);
         if (status != KS_OK) {
             *runs = check_values(s, NULL) == KS_OK ? got : 0;
-            note_launches(s);
+            if (*runs > 0) {
+                note_launches(s);
+            }
             return status;
         }
         if (check_values(s, &failure) == KS_OK) {

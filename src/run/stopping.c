@@ -1,7 +1,6 @@
 #include "run/stopping.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -36,15 +35,18 @@ uint32_t ks_stopping_batch(const ks_stopping *stopping, const ks_plan *plan)
     return batch;
 }
 
-static ks_status make_room(ks_stopping *s, uint32_t annotation, ks_error *err)
+/* An annotation's place in the list; a config enters few. */
+static ks_status find_means(ks_stopping *s, uint32_t annotation, ks_moments **out, ks_error *err)
 {
-    size_t had = s->count;
-    if (annotation < had) {
-        return KS_OK;
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->means[i].annotation == annotation) {
+            *out = &s->means[i];
+            return KS_OK;
+        }
     }
-    KS_TRY(KS_GROW(s->means, s->capacity, (size_t)annotation + 1, err));
-    s->count = (size_t)annotation + 1;
-    memset(s->means + had, 0, (s->count - had) * sizeof *s->means);
+    KS_TRY(KS_GROW(s->means, s->capacity, s->count + 1, err));
+    *out = &s->means[s->count++];
+    **out = (ks_moments){.annotation = annotation};
     return KS_OK;
 }
 
@@ -61,12 +63,13 @@ static ks_status add_values(ks_stopping *s, const ks_samples *batch, ks_error *e
 {
     for (uint32_t i = 0; i < batch->entered_count; i++) {
         uint32_t annotation = batch->entered[i];
-        KS_TRY(make_room(s, annotation, err));
+        ks_moments *means = NULL;
+        KS_TRY(find_means(s, annotation, &means, err));
         for (uint32_t run = 0; run < batch->runs; run++) {
             const char *why = NULL;
             double value = NAN;
             if (ks_samples_value(batch, annotation, run, 0, &value, &why)) {
-                add_value(&s->means[annotation], value);
+                add_value(means, value);
             }
         }
     }
@@ -85,6 +88,16 @@ ks_status ks_stopping_add(ks_stopping *stopping, const ks_plan *plan, const ks_s
     stopping->runs += batch->runs;
     stopping->spent_s += spent_s;
     return KS_OK;
+}
+
+static bool has_values(const ks_stopping *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->means[i].n >= 2) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Whether every annotation's mean is known to the precision that was asked for. One with less than
@@ -118,6 +131,9 @@ ks_stop ks_stopping_judge(ks_stopping *stopping, const ks_plan *plan)
     ks_stopping *s = stopping;
     if (!plan->auto_runs) {
         return s->runs >= plan->runs ? KS_STOP_RUNS : KS_STOP_NOT_YET;
+    }
+    if (s->runs >= plan->until.min_runs && !has_values(s)) {
+        return KS_STOP_NO_VALUES;
     }
     if (s->runs >= look_of(s, plan)) {
         bool enough = precise(s, plan->until.precision);

@@ -5,8 +5,9 @@
 #include "plan/plan.h"
 #include "samples/sink.h"
 
-/** Count, mean and sum of squared deviations of a series while its values come in. */
+/** Count, mean and sum of squared deviations of an annotation's values while they come in. */
 typedef struct ks_moments {
+    uint32_t annotation;
     uint32_t n;
     double mean;
     double squares;
@@ -20,7 +21,7 @@ typedef struct ks_stopping {
     uint32_t look;     /**< judged next at so many runs; 0: at the fewest */
     bool confirming;   /**< it was precise enough at the last look */
     ks_stop stop;      /**< what the last judgement was */
-    ks_moments *means; /**< of the first metric, by the annotation's id */
+    ks_moments *means; /**< of the first metric, of the annotations that were entered */
     size_t count;
     size_t capacity;
 } ks_stopping;

@@ -13,6 +13,7 @@ typedef enum ks_stop {
     KS_STOP_PRECISION,   /**< its interval was narrow enough */
     KS_STOP_MAX_RUNS,    /**< it was not, after as many runs as are allowed */
     KS_STOP_BUDGET,      /**< ... or as much time */
+    KS_STOP_NO_VALUES,   /**< no annotation had two values in the fewest runs */
 } ks_stop;
 
 /** Runs of a config that were measured together. Borrowed for the call. */

@@ -104,15 +104,17 @@ static uint64_t runs_needed(const set *a, const set *b, const ks_comparison *c,
     return needed > (double)least ? (uint64_t)needed : least;
 }
 
-static ks_verdict judge(const ks_comparison *c, const ks_compare_options *o)
+/* Without an interval the order of the medians decides, which is the ratio's but for the sign. */
+static ks_verdict judge(const set *a, const set *b, const ks_comparison *c,
+                        const ks_compare_options *o)
 {
     bool known = !isnan(c->ratio_low);
     if (known && c->ratio_low >= 1.0 / (1.0 + o->threshold) &&
         c->ratio_high <= 1.0 + o->threshold) {
         return KS_SAME;
     }
-    bool above = !known ? c->ratio > 1.0 : c->ratio_low > 1.0;
-    bool below = !known ? c->ratio < 1.0 : c->ratio_high < 1.0;
+    bool above = !known ? b->median > a->median : c->ratio_low > 1.0;
+    bool below = !known ? b->median < a->median : c->ratio_high < 1.0;
     if (c->p >= o->level || !(above || below)) {
         return KS_UNDECIDED;
     }
@@ -130,7 +132,7 @@ static void compare(const set *a, const set *b, const ks_compare_options *o, ks_
         c.ratio_low = c.ratio * exp(-half);
         c.ratio_high = c.ratio * exp(half);
     }
-    c.verdict = judge(&c, o);
+    c.verdict = judge(a, b, &c, o);
     if (c.verdict == KS_UNDECIDED && !isnan(half)) {
         c.runs_needed = runs_needed(a, b, &c, o);
     }

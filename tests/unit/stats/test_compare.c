@@ -115,6 +115,16 @@ static void samples_without_spread_or_sign_are_compared_too(void **state)
     c = compared(negative, 8, five, 8);
     assert_true(isnan(c.ratio_low) && isnan(c.ratio_high));
     KT_NEAR(c.ratio, 5.0 / -4.5, 1e-12);
+    assert_int_equal(c.verdict, KS_SLOWER); /* 5 is more than any of them */
+    double more[8];
+    for (int i = 0; i < 8; i++) {
+        more[i] = negative[i] - 10.0;
+    }
+    assert_int_equal(compared(negative, 8, more, 8).verdict, KS_FASTER);
+    const double zero[] = {0, 0, 0, 0, 0, 0, 0, 0};
+    c = compared(zero, 8, five, 8);
+    assert_true(isnan(c.ratio));
+    assert_int_equal(c.verdict, KS_SLOWER);
 }
 
 static void what_cannot_be_compared_is_refused(void **state)
