@@ -224,7 +224,7 @@ static ks_status print_results(const run_options *o, const plots *p, const ks_re
                                ks_error *err)
 {
     ks_print_options options = stdout_options();
-    if (ks_results_finished(results) == 0) {
+    if (ks_table_rows(ks_results_table(results)) == 0) {
         return KS_OK;
     }
     ks_status status = ks_results_print(results, stdout, &options, err);

@@ -2,7 +2,6 @@
  * Manual pages and what completion asks for, from the tables and texts that --help shows. Texts in
  * `doc` are paragraphs between empty lines; lines that begin with blanks are shown as they are.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "command.h"
@@ -104,10 +103,16 @@ static void put_paragraphs(const char *text, size_t heading)
     }
 }
 
+/* Keys of options without a letter are no characters. */
+static bool has_letter(const struct argp_option *option)
+{
+    return option->key > ' ' && option->key < 127;
+}
+
 static void put_option(const struct argp_option *option)
 {
     puts(".TP");
-    if (isgraph(option->key)) {
+    if (has_letter(option)) {
         printf("\\fB\\-%c\\fR, ", option->key);
     }
     fputs("\\fB\\-\\-", stdout);
@@ -220,7 +225,7 @@ static void list_options(const struct argp_option *option)
     for (; !ends(option); option++) {
         if (option->name != NULL) {
             char letter[] = {'-', (char)option->key, '\0'};
-            printf("%s\t--%s\t%s\t%s\n", isgraph(option->key) ? letter : "-", option->name,
+            printf("%s\t--%s\t%s\t%s\n", has_letter(option) ? letter : "-", option->name,
                    option->arg != NULL ? option->arg : "-", option->doc);
         }
     }

@@ -53,7 +53,7 @@ static const struct argp_option known[] = {
     {"runs", KEY_RUNS, "N|auto", 0,
      "measured calls per config (default 10); auto: as many as the precision needs", 1},
     {"precision", KEY_PRECISION, "PCT", 0,
-     "--runs auto: +- in percent of the mean of the first metric (default 1)", 1},
+     "--runs auto: +- in percent of the mean time, or of the first metric (default 1)", 1},
     {"min-runs", KEY_MIN_RUNS, "N", 0, "--runs auto: at least (default 10)", 1},
     {"max-runs", KEY_MAX_RUNS, "N", 0, "--runs auto: at most (default 1000)", 1},
     {"budget", KEY_BUDGET, "S", 0, "--runs auto: no more runs of a config after S seconds", 1},

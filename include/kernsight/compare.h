@@ -48,8 +48,8 @@ typedef struct ks_comparison {
  * Compare samples of a metric that were measured in two ways: `first` is what there was before.
  *
  * Slower or faster: the test's p is below the level, and the interval of the ratio of medians does
- * not hold 1 (without an interval: the medians differ). The same: that interval lies within the threshold around 1. docs/statistics.md has
- * the formulas and how often they are wrong.
+ * not hold 1 (without an interval: the medians differ). The same: that interval lies within the
+ * threshold around 1. docs/statistics.md has the formulas and how often they are wrong.
  *
  * @param[in]  first, second  finite numbers, in any order; at least one of each
  * @param[in]  options        NULL: those of KS_COMPARE_OPTIONS_INIT

@@ -88,8 +88,9 @@ KS_API ks_status ks_plan_release(ks_plan *plan, void (*release)(void *object, vo
 KS_API ks_status ks_plan_runs(ks_plan *plan, uint32_t runs, ks_error *err);
 
 /**
- * How long to go on when the number of runs is found out: until the 95 % interval of the mean of
- * the first metric is narrow enough in every annotation (docs/statistics.md).
+ * How long to go on when the number of runs is found out: until the 95 % interval of the mean is
+ * narrow enough in every annotation (docs/statistics.md): that of the time (`*__time_duration.sum`)
+ * if it is measured, else that of the first metric.
  */
 typedef struct ks_auto_runs {
     size_t struct_size;

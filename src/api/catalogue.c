@@ -116,11 +116,11 @@ static bool matches(const ks_metric_entry *entry, const char *pattern, ks_target
 }
 
 /* Whether a name stands for anything: an entry, a pattern with a match, a metric of GPUs. */
-static bool is_known(const ks_catalogue *c, const char *name, ks_target target)
+static bool is_known(const ks_catalogue *c, const char *name)
 {
     bool known = find(c, name) < c->count || ks_is_gpu_metric(name);
     for (size_t i = 0; i < c->count && !known && ks_is_pattern(name); i++) {
-        known = matches(&c->entries[i].entry, name, target);
+        known = ks_match(name, c->entries[i].entry.name);
     }
     return known;
 }
@@ -131,17 +131,38 @@ static ks_status fail_gpu(const char *name, ks_target target, ks_error *err)
     if (target == KS_TARGET_PROGRAM) {
         return ks_fail(err, KS_UNAVAILABLE, "metrics", 0,
                        "metric %s is a GPU hardware metric, and those cannot be measured of an "
-                       "unmodified program; annotate the work in the program itself and measure it "
-                       "there with the library",
+                       "unmodified program; this version lists them alone (`kernsight metrics "
+                       "--chip`)",
                        name);
     }
+    return ks_fail(
+        err, KS_UNAVAILABLE, "metrics", 0,
+        "metric %s is a GPU hardware metric, and this version does not measure those; it "
+        "lists them (`kernsight metrics --chip`)",
+        name);
+}
+
+static ks_status fail_target(const char *name, ks_target target, ks_error *err)
+{
     return ks_fail(err, KS_UNAVAILABLE, "metrics", 0,
-                   "metric %s is a GPU hardware metric, and this build has no collector for those; "
-                   "`kernsight metrics` lists what it has",
+                   target == KS_TARGET_PROGRAM
+                       ? "metric %s is measured of annotated regions, not of programs; `kernsight "
+                         "metrics` says which are"
+                       : "metric %s is measured of programs, not of annotated regions; `kernsight "
+                         "metrics` says which are",
                    name);
 }
 
-/* A pattern that is_known(): if it matches nothing, it is one of GPU metrics. */
+static ks_status fail_entry(const ks_metric_entry *entry, ks_target target, ks_error *err)
+{
+    return entry->reason == NULL
+               ? fail_target(entry->name, target, err)
+               : ks_fail(err, KS_UNAVAILABLE, "metrics", 0, "metric %s is not available here: %s",
+                         entry->name, entry->reason);
+}
+
+/* A pattern that is_known(): if it matches nothing that can be measured, the first of what it does
+ * match says why, or it is one of GPU metrics. */
 static ks_status choose_pattern(const ks_catalogue *c, const char *pattern, ks_target target,
                                 ks_choice *out, ks_error *err)
 {
@@ -150,6 +171,11 @@ static ks_status choose_pattern(const ks_catalogue *c, const char *pattern, ks_t
         if (matches(&c->entries[i].entry, pattern, target)) {
             found = true;
             KS_TRY(choose(out, i, err));
+        }
+    }
+    for (size_t i = 0; i < c->count && !found; i++) {
+        if (ks_match(pattern, c->entries[i].entry.name)) {
+            return fail_entry(&c->entries[i].entry, target, err);
         }
     }
     return found ? KS_OK : fail_gpu(pattern, target, err);
@@ -184,17 +210,6 @@ void ks_catalogue_hint(const ks_catalogue *catalogue, const char *name, ks_buf *
     }
 }
 
-static ks_status fail_target(const char *name, ks_target target, ks_error *err)
-{
-    return ks_fail(err, KS_UNAVAILABLE, "metrics", 0,
-                   target == KS_TARGET_PROGRAM
-                       ? "metric %s is measured of annotated regions, not of programs; `kernsight "
-                         "metrics` says which are"
-                       : "metric %s is measured of programs, not of annotated regions; `kernsight "
-                         "metrics` says which are",
-                   name);
-}
-
 /* Add the names that a plan asks for and no list has. */
 static ks_status look_up_all(ks_catalogue *c, const ks_plan *plan, ks_error *err)
 {
@@ -205,12 +220,11 @@ static ks_status look_up_all(ks_catalogue *c, const ks_plan *plan, ks_error *err
 }
 
 /* Every unknown name first, then what is near them: a long list must not hide a name. */
-static ks_status check_known(const ks_catalogue *c, const ks_plan *plan, ks_target target,
-                             ks_error *err)
+static ks_status check_known(const ks_catalogue *c, const ks_plan *plan, ks_error *err)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->metrics.count; i++) {
-        count += !is_known(c, plan->metrics.texts[i], target);
+        count += !is_known(c, plan->metrics.texts[i]);
     }
     ks_buf unknown;
     ks_buf hints;
@@ -218,14 +232,15 @@ static ks_status check_known(const ks_catalogue *c, const ks_plan *plan, ks_targ
     ks_buf_init(&hints, 1u << 16);
     for (size_t i = 0; count > 0 && i < plan->metrics.count; i++) {
         const char *name = plan->metrics.texts[i];
-        if (is_known(c, name, target)) {
+        if (is_known(c, name)) {
             continue;
         }
         ks_buf_addf(&unknown, "%s%s", unknown.length > 0 ? ", " : "", name);
         ks_buf hint;
         ks_buf_init(&hint, 4096);
         ks_catalogue_hint(c, name, &hint);
-        if (hint.length > 0 && count == 1) {
+        bool named = strncmp(ks_buf_text(&hint), name, strlen(name)) == 0;
+        if (hint.length > 0 && (count == 1 || named)) {
             ks_buf_addf(&hints, "; %s", ks_buf_text(&hint));
         } else if (hint.length > 0) {
             ks_buf_addf(&hints, "; for %s %s", name, ks_buf_text(&hint));
@@ -252,12 +267,8 @@ static ks_status choose_name(const ks_catalogue *c, const char *name, ks_target 
                                    : fail_gpu(name, target, err);
     }
     const ks_metric_entry *entry = &c->entries[at].entry;
-    if ((entry->targets & (unsigned)target) == 0) {
-        return fail_target(name, target, err);
-    }
-    if (entry->reason != NULL) {
-        return ks_fail(err, KS_UNAVAILABLE, "metrics", 0, "metric %s is not available here: %s",
-                       name, entry->reason);
+    if (!measurable(entry, target)) {
+        return fail_entry(entry, target, err);
     }
     return choose(out, at, err);
 }
@@ -271,7 +282,7 @@ ks_status ks_catalogue_choose(ks_catalogue *catalogue, const ks_plan *plan, ks_t
                                              NULL};
     const char *const *defaults = target == KS_TARGET_PROGRAM ? of_program : of_region;
     KS_TRY(look_up_all(catalogue, plan, err));
-    KS_TRY(check_known(catalogue, plan, target, err));
+    KS_TRY(check_known(catalogue, plan, err));
     for (size_t i = 0; i < plan->metrics.count; i++) {
         KS_TRY(choose_name(catalogue, plan->metrics.texts[i], target, out, err));
     }

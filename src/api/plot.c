@@ -125,6 +125,10 @@ ks_status ks_plot_check(const ks_plan *plan, ks_body_fn body, const char *path,
     KS_TRY(check_plan_metrics(plan, body, options, err));
     KS_TRY(check_param(plan, options->x, err));
     KS_TRY(check_param(plan, options->panels, err));
+    if (options->x != NULL && options->panels != NULL && strcmp(options->x, options->panels) == 0) {
+        return ks_fail(err, KS_EINVAL, "plot", 0,
+                       "the parameter '%s' cannot be both along x and have panels", options->x);
+    }
     if (options->inverse && plan->normalize == NULL) {
         return ks_fail(err, KS_EINVAL, "plot", 0,
                        "a plot of the baseline over each value needs a baseline: "

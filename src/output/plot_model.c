@@ -318,8 +318,11 @@ static int compare_points(const void *a, const void *b)
     if (p->series != q->series) {
         return p->series < q->series ? -1 : 1;
     }
-    if (p->x != q->x) {
-        return p->x < q->x || isnan(q->x) ? -1 : 1;
+    if (isnan(p->x) != isnan(q->x)) {
+        return isnan(q->x) ? -1 : 1;
+    }
+    if (p->x < q->x || p->x > q->x) {
+        return p->x < q->x ? -1 : 1;
     }
     return (p->order > q->order) - (p->order < q->order);
 }

@@ -68,14 +68,14 @@ static ks_status check_name(const ks_derivation *d, const char *name, ks_error *
     return KS_OK;
 }
 
-/* Index of what this callback gives under a name, new or known. */
-static ks_status find_derived(ks_derivation *d, const char *name, uint32_t *out, ks_error *err)
+/* Index of what a callback gives under a name, new or known. */
+static ks_status find_derived(ks_results *r, uint32_t derive, const char *name, uint32_t *out,
+                              ks_error *err)
 {
-    ks_results *r = d->results;
-    ks_derived wanted = {.derive = d->derive};
+    ks_derived wanted = {.derive = derive};
     KS_TRY(ks_pool_add(&r->pool, name, &wanted.name, err));
     for (size_t i = 0; i < r->derived_count; i++) {
-        if (r->derived[i].name == wanted.name && r->derived[i].derive == d->derive) {
+        if (r->derived[i].name == wanted.name && r->derived[i].derive == derive) {
             *out = (uint32_t)i;
             return KS_OK;
         }
@@ -84,6 +84,11 @@ static ks_status find_derived(ks_derivation *d, const char *name, uint32_t *out,
     *out = (uint32_t)r->derived_count;
     r->derived[r->derived_count++] = wanted;
     return KS_OK;
+}
+
+ks_status ks_results_own_derived(ks_results *results, uint32_t derive, uint32_t *out, ks_error *err)
+{
+    return find_derived(results, derive, results->plan->derives[derive].name, out, err);
 }
 
 /* Another callback may not give a value of the same name. */
@@ -154,7 +159,7 @@ ks_status ks_derivation_set(ks_derivation *derivation, const char *name, double 
     }
     unit = unit != NULL && unit[0] == '\0' ? NULL : unit;
     KS_TRY(check_owner(d, name, err));
-    KS_TRY(find_derived(d, name, &derived, err));
+    KS_TRY(find_derived(d->results, d->derive, name, &derived, err));
     KS_TRY(note_unit(d->results, derived, unit, err));
     KS_TRY(find_series(d, derived, &s, err));
     s->values[d->run] = value;
@@ -234,11 +239,10 @@ static ks_status keep_series(ks_derivation *d, ks_region *region, size_t from,
     return KS_OK;
 }
 
-/* Whether the callback gave a value of any name, in this region or an earlier one. */
-static bool has_name(const ks_results *r, uint32_t derive)
+bool ks_results_derive_named(const ks_results *results, uint32_t derive)
 {
-    for (size_t i = 0; i < r->derived_count; i++) {
-        if (r->derived[i].derive == derive) {
+    for (size_t i = 0; i < results->derived_count; i++) {
+        if (results->derived[i].derive == derive) {
             return true;
         }
     }
@@ -255,18 +259,39 @@ static bool any(const ks_text_id *ids, uint32_t count)
     return false;
 }
 
+/* Why it gave nothing in each run of a batch: other batches of the config may have a name for it.
+ */
+static ks_status keep_silence(ks_derivation *d, ks_region *region, const ks_text_id *failures,
+                              ks_error *err)
+{
+    ks_results *r = d->results;
+    ks_kept *k = &r->kept;
+    for (uint32_t run = 0; run < d->batch->samples->runs; run++) {
+        ks_silence silence = {.derive = d->derive, .failed = failures[run] != 0};
+        KS_TRY(ks_pool_add(&r->pool, reason(d, run, failures[run]), &silence.why, err));
+        KS_TRY(KS_GROW(k->silences, k->silence_capacity, k->silence_count + 1, err));
+        k->silences[k->silence_count++] = silence;
+        region->silence_count++;
+    }
+    return KS_OK;
+}
+
 static ks_status derive_one(ks_derivation *d, ks_region *region, ks_text_id *failures,
                             ks_error *err)
 {
+    ks_results *r = d->results;
     size_t from = d->count;
     KS_TRY(evaluate(d, failures, err));
+    bool whole = d->batch->first_run == 0 && d->batch->stop != KS_STOP_NOT_YET;
+    if (d->count == from && !whole) {
+        return keep_silence(d, region, failures, err);
+    }
     bool failed = any(failures, d->batch->samples->runs);
-    if (d->count == from && (failed || !has_name(d->results, d->derive))) {
+    if (d->count == from && (failed || !ks_results_derive_named(r, d->derive))) {
         /* nothing was given: a row under the callback's own name says why */
         uint32_t derived = 0;
         series *s = NULL;
-        const char *name = d->results->plan->derives[d->derive].name;
-        KS_TRY(find_derived(d, name, &derived, err));
+        KS_TRY(ks_results_own_derived(r, d->derive, &derived, err));
         KS_TRY(find_series(d, derived, &s, err));
     }
     return keep_series(d, region, from, failures, err);

@@ -15,17 +15,18 @@ typedef struct joiner {
     ks_kept to;    /* the new */
     const ks_config_record **records;
     const ks_region **regions;
+    const ks_region **at; /* of a group's batches: its region in each, or NULL */
     ks_text_id not_entered;
     ks_text_id no_such_value;
     ks_error *err;
 } joiner;
 
-/* The batches of one config, and the regions of one annotation in them. */
+/* The batches of one config, and the region of one annotation in each of them. */
 typedef struct group {
     const ks_config_record *const *records;
-    size_t record_count;
-    const ks_region *const *regions;
-    size_t region_count;
+    const ks_region *const *at; /* NULL: it was not entered in that batch */
+    size_t count;
+    const ks_region *first; /* that there is */
 } group;
 
 static int compare_records(const void *a, const void *b)
@@ -80,9 +81,8 @@ static ks_status put(joiner *j, double value, ks_text_id why)
     return KS_OK;
 }
 
-/* Why a run of a batch has no value where the annotation or the derived metric is not in it. */
-static ks_text_id why_none(const joiner *j, const ks_config_record *record, uint32_t run,
-                           ks_text_id otherwise)
+/* Why a run of a batch has no value where the annotation was not entered in it. */
+static ks_text_id why_none(const joiner *j, const ks_config_record *record, uint32_t run)
 {
     for (uint32_t i = 0; i < record->failed_runs; i++) {
         const ks_run_failure *failure = &j->r->kept.failures[record->first_failure + i];
@@ -90,31 +90,39 @@ static ks_text_id why_none(const joiner *j, const ks_config_record *record, uint
             return failure->why;
         }
     }
-    return otherwise;
+    return j->not_entered;
 }
 
-/* The region of a batch; NULL if the annotation was not entered in it. */
-static const ks_region *region_in(const group *g, const ks_config_record *record)
-{
-    for (size_t i = 0; i < g->region_count; i++) {
-        if (g->regions[i]->first_run == record->first_run) {
-            return g->regions[i];
-        }
-    }
-    return NULL;
-}
-
-/* The values of a batch, from `first` of the old ones on; SIZE_MAX: it has none. */
-static ks_status put_batch(joiner *j, const ks_config_record *record, size_t first,
-                           ks_text_id otherwise)
+/* The runs of a batch in which the annotation was not entered. */
+static ks_status put_none(joiner *j, const ks_config_record *record)
 {
     for (uint32_t run = 0; run < record->runs; run++) {
-        bool given = first != SIZE_MAX;
-        double value = given ? j->r->kept.values[first + run] : NAN;
-        ks_text_id why = !given         ? why_none(j, record, run, otherwise)
-                         : isnan(value) ? ks_results_why(j->r, first + run)
-                                        : 0;
-        KS_TRY(put(j, value, why));
+        KS_TRY(put(j, NAN, why_none(j, record, run)));
+    }
+    return KS_OK;
+}
+
+/* The runs of a batch whose values are kept, from `first` of the old ones on. */
+static ks_status put_kept(joiner *j, uint32_t runs, size_t first)
+{
+    for (uint32_t run = 0; run < runs; run++) {
+        double value = j->r->kept.values[first + run];
+        KS_TRY(put(j, value, isnan(value) ? ks_results_why(j->r, first + run) : 0));
+    }
+    return KS_OK;
+}
+
+/* The runs of a batch in which a callback gave nothing of a name: why it did not. */
+static ks_status put_silence(joiner *j, const ks_region *region, uint32_t derive)
+{
+    const ks_silence *silence = j->r->kept.silences + region->first_silence;
+    size_t at = 0;
+    while (at < region->silence_count && silence[at].derive != derive) {
+        at += region->runs;
+    }
+    for (uint32_t run = 0; run < region->runs; run++) {
+        bool told = at < region->silence_count;
+        KS_TRY(put(j, NAN, told ? silence[at + run].why : j->no_such_value));
     }
     return KS_OK;
 }
@@ -124,12 +132,12 @@ static ks_status put_batch(joiner *j, const ks_config_record *record, size_t fir
 static ks_text_id find_hidden(const joiner *j, const group *g, uint32_t metric)
 {
     ks_text_id hidden = ks_pool_find(&j->r->pool, j->r->metrics[metric].hidden);
-    for (size_t i = 0; hidden != 0 && i < g->region_count; i++) {
-        const ks_region *region = g->regions[i];
-        size_t first = region->first_value + (size_t)metric * region->runs;
-        for (uint32_t run = 0; run < region->runs; run++) {
-            if (isnan(j->r->kept.values[first + run]) &&
-                ks_results_why(j->r, first + run) == hidden) {
+    for (size_t i = 0; hidden != 0 && i < g->count; i++) {
+        const ks_region *region = g->at[i];
+        uint32_t runs = region != NULL ? region->runs : 0;
+        for (uint32_t run = 0; run < runs; run++) {
+            size_t value = region->first_value + (size_t)metric * runs + run;
+            if (isnan(j->r->kept.values[value]) && ks_results_why(j->r, value) == hidden) {
                 return hidden;
             }
         }
@@ -143,13 +151,11 @@ static ks_status put_metric(joiner *j, const group *g, uint32_t runs, uint32_t m
     for (uint32_t run = 0; hidden != 0 && run < runs; run++) {
         KS_TRY(put(j, NAN, hidden));
     }
-    for (size_t i = 0; hidden == 0 && i < g->record_count; i++) {
-        const ks_region *region = region_in(g, g->records[i]);
-        size_t first = SIZE_MAX;
-        if (region != NULL) {
-            first = region->first_value + (size_t)metric * region->runs;
-        }
-        KS_TRY(put_batch(j, g->records[i], first, j->not_entered));
+    for (size_t i = 0; hidden == 0 && i < g->count; i++) {
+        const ks_region *region = g->at[i];
+        KS_TRY(region == NULL ? put_none(j, g->records[i])
+                              : put_kept(j, region->runs,
+                                         region->first_value + (size_t)metric * region->runs));
     }
     return KS_OK;
 }
@@ -169,23 +175,67 @@ static size_t derived_in(const joiner *j, const ks_region *region, uint32_t deri
 static ks_status put_derived(joiner *j, const group *g, ks_region *joined, uint32_t derived)
 {
     ks_kept *to = &j->to;
-    ks_derived_runs runs = {derived, to->value_count};
-    bool any = false;
-    for (size_t i = 0; i < g->region_count; i++) {
-        any = any || derived_in(j, g->regions[i], derived) != SIZE_MAX;
-    }
-    if (!any) {
-        return KS_OK;
-    }
-    for (size_t i = 0; i < g->record_count; i++) {
-        const ks_region *region = region_in(g, g->records[i]);
-        ks_text_id otherwise = region != NULL ? j->no_such_value : j->not_entered;
-        KS_TRY(put_batch(j, g->records[i], derived_in(j, region, derived), otherwise));
+    const ks_derived_runs runs = {derived, to->value_count};
+    for (size_t i = 0; i < g->count; i++) {
+        const ks_region *region = g->at[i];
+        size_t first = derived_in(j, region, derived);
+        if (region == NULL) {
+            KS_TRY(put_none(j, g->records[i]));
+        } else if (first != SIZE_MAX) {
+            KS_TRY(put_kept(j, region->runs, first));
+        } else {
+            KS_TRY(put_silence(j, region, j->r->derived[derived].derive));
+        }
     }
     KS_TRY(KS_GROW(to->derived_runs, to->derived_run_capacity, to->derived_run_count + 1, j->err));
     to->derived_runs[to->derived_run_count++] = runs;
     joined->derived_count++;
     return KS_OK;
+}
+
+static bool has_derived(const joiner *j, const group *g, uint32_t derived)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        if (derived_in(j, g->at[i], derived) != SIZE_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a callback said in some run that it failed. */
+static bool has_failed(const joiner *j, const group *g, uint32_t derive)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        const ks_region *region = g->at[i];
+        size_t count = region != NULL ? region->silence_count : 0;
+        for (size_t k = 0; k < count; k++) {
+            const ks_silence *silence = &j->r->kept.silences[region->first_silence + k];
+            if (silence->derive == derive && silence->failed) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What one callback gave: its names; if it gave none in the whole config, why, under its own. */
+static ks_status put_callback(joiner *j, const group *g, ks_region *joined, uint32_t derive)
+{
+    uint32_t known = (uint32_t)j->r->derived_count;
+    bool any = false;
+    for (uint32_t d = 0; d < known; d++) {
+        if (j->r->derived[d].derive == derive && has_derived(j, g, d)) {
+            KS_TRY(put_derived(j, g, joined, d));
+            any = true;
+        }
+    }
+    if (any || (!has_failed(j, g, derive) && ks_results_derive_named(j->r, derive))) {
+        return KS_OK;
+    }
+    uint32_t own = 0;
+    KS_TRY(ks_results_own_derived(j->r, derive, &own, j->err));
+    return put_derived(j, g, joined, own);
 }
 
 /* ---- regions and records ----------------------------------------------------------------------
@@ -229,9 +279,9 @@ static ks_status add_remark(joiner *j, ks_region *joined, const ks_remark *remar
 static ks_status add_remarks(joiner *j, const group *g, ks_region *joined)
 {
     joined->first_remark = j->to.remark_count;
-    for (size_t i = 0; i < g->region_count; i++) {
-        const ks_region *batch = g->regions[i];
-        for (size_t k = 0; k < batch->remark_count; k++) {
+    for (size_t i = 0; i < g->count; i++) {
+        const ks_region *batch = g->at[i];
+        for (size_t k = 0; batch != NULL && k < batch->remark_count; k++) {
             KS_TRY(add_remark(j, joined, &j->r->kept.remarks[batch->first_remark + k]));
         }
     }
@@ -241,14 +291,13 @@ static ks_status add_remarks(joiner *j, const group *g, ks_region *joined)
 static ks_status join_region(joiner *j, const group *g, uint32_t runs)
 {
     ks_kept *to = &j->to;
-    ks_region joined = {.config = g->regions[0]->config,
-                        .annotation = g->regions[0]->annotation,
+    ks_region joined = {.config = g->first->config,
+                        .annotation = g->first->annotation,
                         .runs = runs,
                         .first_value = to->value_count};
-    for (size_t i = 0; i < g->record_count; i++) {
-        const ks_region *region = region_in(g, g->records[i]);
-        if (region != NULL) {
-            add_counts(&joined, region);
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->at[i] != NULL) {
+            add_counts(&joined, g->at[i]);
         } else {
             joined.failed += g->records[i]->failed_runs;
         }
@@ -258,8 +307,8 @@ static ks_status join_region(joiner *j, const group *g, uint32_t runs)
         KS_TRY(put_metric(j, g, runs, m));
     }
     joined.first_derived = to->derived_run_count;
-    for (uint32_t d = 0; d < j->r->derived_count; d++) {
-        KS_TRY(put_derived(j, g, &joined, d));
+    for (uint32_t c = 0; c < j->r->plan->derive_count; c++) {
+        KS_TRY(put_callback(j, g, &joined, c));
     }
     KS_TRY(KS_GROW(to->regions, to->region_capacity, to->region_count + 1, j->err));
     to->regions[to->region_count++] = joined;
@@ -272,7 +321,7 @@ static ks_status join_record(joiner *j, const group *g, uint32_t *runs)
     ks_config_record joined = {.config = g->records[0]->config,
                                .first_failure = to->failure_count,
                                .first_info = to->infos.count};
-    for (size_t i = 0; i < g->record_count; i++) {
+    for (size_t i = 0; i < g->count; i++) {
         const ks_config_record *batch = g->records[i];
         joined.runs += batch->runs;
         joined.stop = batch->stop;
@@ -296,27 +345,37 @@ static ks_status join_record(joiner *j, const group *g, uint32_t *runs)
     return KS_OK;
 }
 
+/* Find the region in each batch of a group: both are in the order of their runs. @param region  the
+ * annotation's first; moves behind its last */
+static void find_regions(joiner *j, group *g, size_t *region)
+{
+    const ks_region *first = j->regions[*region];
+    g->first = first;
+    for (size_t i = 0; i < g->count; i++) {
+        const ks_region *next = *region < j->r->kept.region_count ? j->regions[*region] : NULL;
+        bool here = next != NULL && next->config == first->config &&
+                    next->annotation == first->annotation &&
+                    next->first_run == g->records[i]->first_run;
+        j->at[i] = here ? next : NULL;
+        *region += here;
+    }
+    g->at = j->at;
+}
+
 /* All batches of the config of the record at `*record`; both cursors move behind it. */
 static ks_status join_config(joiner *j, size_t *record, size_t *region)
 {
-    const ks_results *r = j->r;
+    const ks_kept *kept = &j->r->kept;
     uint32_t config = j->records[*record]->config;
     group g = {.records = j->records + *record};
     uint32_t runs = 0;
-    while (*record < r->kept.record_count && j->records[*record]->config == config) {
-        g.record_count++;
+    while (*record < kept->record_count && j->records[*record]->config == config) {
+        g.count++;
         (*record)++;
     }
     KS_TRY(join_record(j, &g, &runs));
-    while (*region < r->kept.region_count && j->regions[*region]->config == config) {
-        uint32_t annotation = j->regions[*region]->annotation;
-        g.regions = j->regions + *region;
-        g.region_count = 0;
-        while (*region < r->kept.region_count && j->regions[*region]->config == config &&
-               j->regions[*region]->annotation == annotation) {
-            g.region_count++;
-            (*region)++;
-        }
+    while (*region < kept->region_count && j->regions[*region]->config == config) {
+        find_regions(j, &g, region);
         KS_TRY(join_region(j, &g, runs));
     }
     return KS_OK;
@@ -350,7 +409,8 @@ static ks_status sort(joiner *j)
     const ks_results *r = j->r;
     j->records = ks_calloc(r->kept.record_count, sizeof *j->records);
     j->regions = ks_calloc(r->kept.region_count, sizeof *j->regions);
-    if (j->records == NULL || j->regions == NULL) {
+    j->at = ks_calloc(r->kept.record_count, sizeof *j->at);
+    if (j->records == NULL || j->regions == NULL || j->at == NULL) {
         return ks_enomem(j->err);
     }
     for (size_t i = 0; i < r->kept.record_count; i++) {
@@ -375,11 +435,12 @@ static ks_status join(joiner *j)
     return sort_launches(j);
 }
 
-/* Whether some config came in several batches. */
+/* Whether some config came in several batches, or was to. */
 static bool has_batches(const ks_results *r)
 {
     for (size_t i = 0; i < r->kept.record_count; i++) {
-        if (r->kept.records[i].first_run > 0) {
+        const ks_config_record *record = &r->kept.records[i];
+        if (record->first_run > 0 || record->stop == KS_STOP_NOT_YET) {
             return true;
         }
     }
@@ -405,5 +466,6 @@ ks_status ks_results_join(ks_results *results, ks_error *err)
     ks_kept_free(&unused);
     ks_free(j.records);
     ks_free(j.regions);
+    ks_free(j.at);
     return status;
 }

@@ -189,7 +189,8 @@ static ks_status keep_region(ks_results *r, const ks_batch *batch, uint32_t anno
                         .first_run = batch->first_run,
                         .runs = samples->runs,
                         .first_value = r->kept.value_count,
-                        .first_derived = r->kept.derived_run_count};
+                        .first_derived = r->kept.derived_run_count,
+                        .first_silence = r->kept.silence_count};
     KS_TRY(keep_annotation(r, batch->paths[annotation], &region.annotation, err));
     KS_TRY(keep_values(r, samples, annotation, err));
     note_presence(&region, samples, annotation);
@@ -355,6 +356,7 @@ ks_status ks_results_batch_done(void *results, const ks_batch *batch, ks_error *
         r->kept.value_count = before.kept.value_count;
         r->kept.why_count = before.kept.why_count;
         r->kept.derived_run_count = before.kept.derived_run_count;
+        r->kept.silence_count = before.kept.silence_count;
         r->kept.remark_count = before.kept.remark_count;
         r->kept.record_count = before.kept.record_count;
         r->kept.failure_count = before.kept.failure_count;

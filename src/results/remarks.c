@@ -49,7 +49,7 @@ static ks_buf *next(ks_buf *to)
 #define KS_SHARE_INSIDE 0.05
 
 /* What the mean does not show: in the order of what to do about it. */
-static void warn_shape(const ks_shape *s, ks_buf *to)
+static void warn_shape(const ks_results *r, const ks_shape *s, ks_buf *to)
 {
     char pct[KS_NUM_MAX];
     char share[KS_NUM_MAX];
@@ -61,11 +61,14 @@ static void warn_shape(const ks_shape *s, ks_buf *to)
     }
     if (s->drift_pct != 0.0) {
         ks_num_fixed(fabs(s->drift_pct), 1, pct);
+        bool in_turn = r->planned > 1 && r->plan->order != KS_ORDER_INTERLEAVED;
         ks_buf_addf(next(to),
                     "it drifts, the second half of the runs is %s %% %s the first: let the machine "
-                    "settle, or compare configs in turn (--order interleaved)",
-                    pct, s->drift_pct > 0.0 ? "above" : "below");
-    } else if (s->high_share > 0.0) {
+                    "settle%s",
+                    pct, s->drift_pct > 0.0 ? "above" : "below",
+                    in_turn ? ", or compare configs in turn (--order interleaved)" : "");
+    }
+    if (s->high_share > 0.0) {
         ks_num_fixed(100.0 * (s->high - s->low) / fabs(s->low), 1, pct);
         ks_num_fixed(100.0 * s->high_share, 0, share);
         ks_buf_addf(next(to),
@@ -89,15 +92,16 @@ static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)
         ks_buf_add(next(to), metric->visit_doubt);
     }
     if (!small && !visits_small) {
-        warn_shape(&row->shape, to); /* else what it shows is the instrument's */
+        warn_shape(r, &row->shape, to); /* else what it shows is the instrument's */
     }
     double inside =
         row->region->inside * (metric->costs_inside ? r->visit_ns : metric->inside_cost);
     if (inside > 0.0 && inside > KS_SHARE_INSIDE * mean) {
         char share[KS_NUM_MAX];
         ks_num_fixed(fmin(100.0, 100.0 * inside / mean), 0, share);
-        ks_buf_addf(next(to), "about %s %% of it is what its %u annotations inside cost", share,
-                    row->region->inside);
+        ks_buf_addf(next(to), "about %s %% of it is what its %u annotation%s inside cost%s", share,
+                    row->region->inside, row->region->inside == 1 ? "" : "s",
+                    row->region->inside == 1 ? "s" : "");
     }
     for (size_t i = 0; i < row->region->remark_count; i++) {
         const ks_remark *remark = &r->kept.remarks[row->region->first_remark + i];
@@ -117,8 +121,15 @@ static void warn_precision(const ks_results *r, const ks_row *row, ks_buf *to)
     const ks_auto_runs *until = &r->plan->until;
     size_t n = row->summary.n;
     double half_pct = n >= 2 ? ks_half_width(n) * row->summary.relative_pct : NAN;
+    char seconds[KS_NUM_MAX];
+    ks_num_f64_plain(until->budget_s, seconds);
+    if (row->record->stop == KS_STOP_BUDGET && row->record->runs < until->min_runs) {
+        ks_buf_addf(next(to), "only %u runs fit into the %s s that are allowed", row->record->runs,
+                    seconds);
+    }
     bool missed = row->record->stop == KS_STOP_MAX_RUNS || row->record->stop == KS_STOP_BUDGET;
-    if (!missed || row->metric > 0 || half_pct <= 100.0 * until->precision) {
+    uint32_t deciding = ks_deciding_metric(r->metrics, r->metric_count);
+    if (!missed || row->metric != deciding || half_pct <= 100.0 * until->precision) {
         return;
     }
     char known[KS_NUM_MAX];
@@ -131,8 +142,6 @@ static void warn_precision(const ks_results *r, const ks_row *row, ks_buf *to)
     if (row->record->stop == KS_STOP_MAX_RUNS) {
         ks_buf_addf(to, "with all %u runs that are allowed", until->max_runs);
     } else {
-        char seconds[KS_NUM_MAX];
-        ks_num_f64_plain(until->budget_s, seconds);
         ks_buf_addf(to, "in the %s s that are allowed", seconds);
     }
 }

@@ -55,6 +55,7 @@ void ks_kept_free(ks_kept *kept)
     ks_free(kept->values);
     ks_free(kept->whys);
     ks_free(kept->derived_runs);
+    ks_free(kept->silences);
     ks_free(kept->remarks);
     ks_free(kept->records);
     ks_free(kept->failures);

@@ -46,10 +46,19 @@ typedef struct ks_region {
     size_t first_value;   /**< of its values: [metric][run] */
     size_t first_derived; /**< of its ks_derived_runs */
     size_t derived_count;
+    size_t first_silence; /**< of its ks_silences: `runs` for each callback that gave nothing */
+    size_t silence_count;
     size_t first_remark; /**< of its ks_remarks */
     size_t remark_count;
     uint64_t shares_added; /**< metrics whose percentages a callback added: bits, first 64 */
 } ks_region;
+
+/** Why a callback gave nothing in a run of a batch: told under its names once all are known. */
+typedef struct ks_silence {
+    uint32_t derive; /**< number of the callback; its runs lie together */
+    bool failed;     /**< it said so, and did not just pass the run over */
+    ks_text_id why;
+} ks_silence;
 
 /** Why a value is missing. Sorted by value. */
 typedef struct ks_why {
@@ -96,6 +105,9 @@ typedef struct ks_kept {
     ks_derived_runs *derived_runs;
     size_t derived_run_count;
     size_t derived_run_capacity;
+    ks_silence *silences;
+    size_t silence_count;
+    size_t silence_capacity;
     ks_remark *remarks; /**< their texts are in our pool */
     size_t remark_count;
     size_t remark_capacity;
@@ -160,6 +172,13 @@ ks_status ks_results_finish(void *results, const ks_run_notes *notes, ks_error *
 /* derive.c: evaluate the plan's callbacks for a region that was kept. */
 ks_status ks_results_derive(ks_results *results, const ks_batch *batch, ks_region *region,
                             uint32_t annotation, ks_error *err);
+
+/* The derived metric of a callback's own name, new or known. */
+ks_status ks_results_own_derived(ks_results *results, uint32_t derive, uint32_t *out,
+                                 ks_error *err);
+
+/* Whether a callback gave a value of any name so far. */
+bool ks_results_derive_named(const ks_results *results, uint32_t derive);
 
 /* keep.c: store a value, or why there is none, at the end of `values`. */
 ks_status ks_results_keep_value(ks_results *results, bool valid, double value, const char *why,

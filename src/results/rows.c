@@ -14,8 +14,17 @@ static ks_status find_derived(ks_rows *rows, ks_error *err)
 {
     const ks_results *r = rows->r;
     rows->has_derived = ks_calloc(r->paths.count * r->derived_count, sizeof *rows->has_derived);
-    if (rows->has_derived == NULL) {
+    rows->order = ks_calloc(r->derived_count, sizeof *rows->order);
+    if (rows->has_derived == NULL || rows->order == NULL) {
         return ks_enomem(err);
+    }
+    size_t ordered = 0;
+    for (uint32_t derive = 0; derive < r->plan->derive_count; derive++) {
+        for (uint32_t d = 0; d < r->derived_count; d++) {
+            if (r->derived[d].derive == derive) {
+                rows->order[ordered++] = d;
+            }
+        }
     }
     for (size_t i = 0; i < r->kept.region_count; i++) {
         const ks_region *region = &r->kept.regions[i];
@@ -119,6 +128,7 @@ void ks_rows_fini(ks_rows *rows)
     ks_free(rows->by_config);
     ks_free(rows->lost);
     ks_free(rows->has_derived);
+    ks_free(rows->order);
     ks_free(rows->scratch);
     memset(rows, 0, sizeof *rows);
 }
@@ -227,7 +237,8 @@ static ks_status each_derived(const ks_rows *rows, uint32_t annotation,
     walk w = walk_over(rows, annotation, false);
     uint32_t config = 0;
     for (const ks_region *region = NULL; next_place(&w, &config, &region);) {
-        for (uint32_t derived = 0; derived < r->derived_count; derived++) {
+        for (size_t i = 0; i < r->derived_count; i++) {
+            uint32_t derived = rows->order[i];
             if (has[derived]) {
                 const ks_row row = shape(rows, region, annotation, config, true, derived);
                 KS_TRY(each(self, &row));

@@ -37,6 +37,7 @@ typedef struct ks_rows {
     uint32_t *lost; /**< configs in which every run failed outside any annotation, in order */
     size_t lost_count;
     bool *has_derived; /**< [annotation][derived]: it has it in some config */
+    uint32_t *order;   /**< derived metrics by callback, then by appearance */
     uint32_t baseline; /**< index of the annotation, or KS_NO_ANNOTATION */
     double *scratch;   /**< twice the longest run */
     ks_quantiles quantiles;

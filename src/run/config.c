@@ -45,8 +45,8 @@ static ks_status measure_pass(ks_run_state *s, size_t config, uint32_t pass, uin
     return KS_OK;
 }
 
-/* All passes. When the last one is cancelled, the runs that it had made are complete: `*runs`
- * becomes their number; else, after a failure, 0. */
+/* All passes. When the last one is cancelled, or a call of it fails, the runs that it had made are
+ * complete: `*runs` becomes their number; after any other failure 0. */
 static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, ks_error *err)
 {
     uint32_t wanted = *runs;
@@ -55,7 +55,7 @@ static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, 
     for (uint32_t pass = 0; pass < s->passes; pass++) {
         uint32_t done = 0;
         status = measure_pass(s, config, pass, wanted, &done, err);
-        bool kept = status == KS_ECANCELED && pass + 1 == s->passes;
+        bool kept = (status == KS_ECANCELED || s->body_failed) && pass + 1 == s->passes;
         if (status != KS_OK && !kept) {
             return status;
         }

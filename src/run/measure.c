@@ -141,6 +141,7 @@ static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure,
     }
     KS_TRY(ks_check_cancelled(s, err));
     if (!s->spec->plan->tolerant || ks_is_enomem(failure)) {
+        s->body_failed = true;
         ks_error_prefix(failure, "run %u", call->run + 1);
         ks_name_config(s, call, failure);
         return ks_fail(err, failure->code, failure->origin, failure->native, "%s",

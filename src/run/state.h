@@ -16,6 +16,7 @@ typedef struct ks_run_state {
     const char **paths; /* of annotations, by id */
     size_t path_count;
     size_t path_capacity;
+    bool body_failed;   /* which ended the sweep: the calls before it are as good as ever */
     uint32_t first_run; /* of the present batch, in its config */
     uint32_t batch_end; /* the run behind its last */
     size_t position;    /* of the present config in the sequence */

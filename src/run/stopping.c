@@ -61,6 +61,7 @@ static void add_value(ks_moments *m, double value)
 
 static ks_status add_values(ks_stopping *s, const ks_samples *batch, ks_error *err)
 {
+    uint32_t deciding = ks_deciding_metric(batch->metrics, batch->metric_count);
     for (uint32_t i = 0; i < batch->entered_count; i++) {
         uint32_t annotation = batch->entered[i];
         ks_moments *means = NULL;
@@ -68,7 +69,7 @@ static ks_status add_values(ks_stopping *s, const ks_samples *batch, ks_error *e
         for (uint32_t run = 0; run < batch->runs; run++) {
             const char *why = NULL;
             double value = NAN;
-            if (ks_samples_value(batch, annotation, run, 0, &value, &why)) {
+            if (ks_samples_value(batch, annotation, run, deciding, &value, &why)) {
                 add_value(means, value);
             }
         }

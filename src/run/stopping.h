@@ -21,7 +21,7 @@ typedef struct ks_stopping {
     uint32_t look;     /**< judged next at so many runs; 0: at the fewest */
     bool confirming;   /**< it was precise enough at the last look */
     ks_stop stop;      /**< what the last judgement was */
-    ks_moments *means; /**< of the first metric, of the annotations that were entered */
+    ks_moments *means; /**< of the deciding metric, of the annotations that were entered */
     size_t count;
     size_t capacity;
 } ks_stopping;

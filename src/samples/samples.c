@@ -6,6 +6,19 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+uint32_t ks_deciding_metric(const ks_metric *metrics, uint32_t count)
+{
+    static const char end[] = "__time_duration.sum";
+    for (uint32_t m = 0; m < count; m++) {
+        size_t length = strlen(metrics[m].name);
+        if (length >= sizeof end - 1 &&
+            strcmp(metrics[m].name + length - sizeof end + 1, end) == 0) {
+            return m;
+        }
+    }
+    return 0;
+}
+
 void ks_samples_init(ks_samples *samples, const ks_metric *metrics, uint32_t metric_count)
 {
     memset(samples, 0, sizeof *samples);

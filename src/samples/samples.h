@@ -95,6 +95,10 @@ typedef struct ks_samples {
     uint64_t captured; /**< ... and what they got */
 } ks_samples;
 
+/** The metric by whose precision the number of runs is found out: the time if it is measured (a
+ * name that ends in `__time_duration.sum`), else the first. */
+uint32_t ks_deciding_metric(const ks_metric *metrics, uint32_t count);
+
 /** @param[in] metrics  borrowed for the life of the samples */
 void ks_samples_init(ks_samples *samples, const ks_metric *metrics, uint32_t metric_count);
 void ks_samples_fini(ks_samples *samples);

@@ -121,6 +121,15 @@ def test_a_failure_ends_the_sweep_and_keeps_what_is_finished(ks):
     assert "what was measured is in r.csv.partial\n" in done.stderr
 
 
+def test_the_runs_before_a_failure_are_kept(ks):
+    done = ks("run", "--runs", "9", "-m", WALL, "--csv", "r.csv", "--", "sh", "-c",
+              "echo x >> calls; [ $(wc -l < calls) != 4 ]", status=1)
+    assert "run 4: sh failed with exit status 1" in done.stderr
+    assert "the sweep ended after 3 of its runs" in done.stdout
+    rows = list(csv.DictReader((ks.folder / "r.csv.partial").read_text().splitlines()))
+    assert rows[0]["NumRuns"] == "3"
+
+
 def test_tolerant_goes_on_and_marks_what_failed(ks):
     done = ks("run", "-p", "n=1..4", "--runs", "2", "--tolerant", "--csv", "r.csv", "--", "sh", "-c",
               "[ {n} != 3 ]", status=1)

@@ -20,10 +20,8 @@ struct ks_chip {
 
 ks_status ks_chip_names(const char *const **names, size_t *count, ks_error *err)
 {
-    const ks_cupti *cupti = ks_cupti_get(err);
-    if (cupti == NULL) {
-        return KS_UNAVAILABLE;
-    }
+    const ks_cupti *cupti = NULL;
+    KS_TRY(ks_cupti_get(&cupti, err));
     ks_cupti_chips chips = {.size = KS_KNOWN(ks_cupti_chips, names)};
     ks_cupti_result result = cupti->chips(&chips);
     if (result != 0) {
@@ -89,12 +87,14 @@ static void close_host(const ks_cupti *cupti, ks_cupti_host *host)
 ks_status ks_chip_open(const char *name, ks_chip **out, ks_error *err)
 {
     const char *known = NULL;
+    const ks_cupti *cupti = NULL;
     KS_TRY(find_chip(name, &known, err));
+    KS_TRY(ks_cupti_get(&cupti, err));
     ks_chip *chip = ks_calloc(1, sizeof *chip);
     if (chip == NULL) {
         return ks_enomem(err);
     }
-    chip->cupti = ks_cupti_get(err);
+    chip->cupti = cupti;
     chip->name = known;
     ks_status status = open_host(chip->cupti, known, &chip->host, err);
     if (status != KS_OK) {

@@ -22,26 +22,24 @@ static bool accept(void *library, void *self, ks_buf *why)
     return missing == NULL;
 }
 
-static bool find(ks_error *err)
+static ks_status find(ks_error *err)
 {
     static const char *const names[] = {"libcuda.so.1", NULL};
-    const ks_library_spec spec = {.what = "the driver",
-                                  .variable = "KERNSIGHT_CUDA_LIB",
-                                  .names = names,
-                                  .accept = accept,
-                                  .self = &cuda};
+    const ks_library_spec spec = {
+        .variable = "KERNSIGHT_CUDA_LIB", .names = names, .accept = accept, .self = &cuda};
     ks_buf tried;
     ks_buf_init(&tried, 1u << 16);
     bool found = ks_library_find(&spec, &cuda.library, &tried);
-    if (!found) {
-        ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "there is no NVIDIA driver here: %s",
-                ks_buf_text(&tried));
+    ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
+    if (!found && status == KS_OK) {
+        status = ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "there is no NVIDIA driver here: %s",
+                         ks_buf_text(&tried));
     }
     ks_buf_fini(&tried);
-    return found;
+    return status;
 }
 
-static bool initialize(ks_error *err)
+static ks_status initialize(ks_error *err)
 {
     const char *name = "unknown error";
     int devices = 0;
@@ -51,21 +49,24 @@ static bool initialize(ks_error *err)
     }
     if (result != 0) {
         cuda.error_name(result, &name);
-        ks_fail(err, KS_UNAVAILABLE, "cuda", result, "the driver %s cannot be used: %s (%d)",
-                cuda.library.path, name, result);
-        return false;
+        return ks_fail(err, KS_UNAVAILABLE, "cuda", result, "the driver %s cannot be used: %s (%d)",
+                       cuda.library.path, name, result);
     }
-    if (devices == 0) {
-        ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "the driver has no device");
-    }
-    return devices > 0;
+    return devices > 0 ? KS_OK
+                       : ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "the driver has no device");
 }
 
-const ks_cuda *ks_cuda_get(ks_error *err)
+ks_status ks_cuda_get(const ks_cuda **out, ks_error *err)
 {
     pthread_mutex_lock(&lock);
-    ready = ready || (find(err) && initialize(err));
-    bool now = ready;
+    ks_status status = ready ? KS_OK : find(err);
+    if (status == KS_OK && !ready) {
+        status = initialize(err);
+    }
+    ready = status == KS_OK;
     pthread_mutex_unlock(&lock);
-    return now ? &cuda : NULL;
+    if (status == KS_OK) {
+        *out = &cuda;
+    }
+    return status;
 }

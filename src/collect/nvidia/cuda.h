@@ -15,8 +15,8 @@ typedef struct ks_cuda {
 /**
  * The driver, found and initialised at the first call that succeeds; it stays. No context is made.
  *
- * @return NULL: there is none, or it has no device; why is in `err`
+ * @return KS_UNAVAILABLE: there is none, or it has no device; KS_ENOMEM
  */
-const ks_cuda *ks_cuda_get(ks_error *err);
+ks_status ks_cuda_get(const ks_cuda **out, ks_error *err);
 
 #endif

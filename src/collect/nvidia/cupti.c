@@ -37,7 +37,8 @@ static bool accept(void *library, void *self, ks_buf *why)
 {
     ks_cupti *c = self;
     c->api_version = 0;
-    if (needs_driver(library) && ks_cuda_get(NULL) == NULL) {
+    const ks_cuda *cuda = NULL;
+    if (needs_driver(library) && ks_cuda_get(&cuda, NULL) != KS_OK) {
         ks_buf_add(why, "CUPTI 13.2 and later can be asked nothing where there is no driver "
                         "(libcuda.so.1); 12.8 to 13.1 can");
         return false;
@@ -59,15 +60,14 @@ static bool accept(void *library, void *self, ks_buf *why)
     return missing == NULL;
 }
 
-static bool find(ks_error *err)
+static ks_status find(ks_error *err)
 {
     static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", NULL};
     static const char *const folders[] = {
         "/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda-1[23].*/extras/CUPTI/lib64",
         "/opt/cuda/extras/CUPTI/lib64", "/opt/nvidia/hpc_sdk/Linux_*/*/cuda/extras/CUPTI/lib64",
         NULL};
-    const ks_library_spec spec = {.what = "CUPTI",
-                                  .variable = "KERNSIGHT_CUPTI_LIB",
+    const ks_library_spec spec = {.variable = "KERNSIGHT_CUPTI_LIB",
                                   .names = names,
                                   .folders = folders,
                                   .home = "CUDA_HOME",
@@ -77,24 +77,28 @@ static bool find(ks_error *err)
     ks_buf tried;
     ks_buf_init(&tried, 1u << 16);
     bool found = ks_library_find(&spec, &cupti.library, &tried);
-    if (!found) {
-        ks_fail(
+    ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
+    if (!found && status == KS_OK) {
+        status = ks_fail(
             err, KS_UNAVAILABLE, "cupti", 0,
             "no CUPTI that can be used was found; install the CUDA toolkit or the Python package "
             "nvidia-cuda-cupti, or name its path in KERNSIGHT_CUPTI_LIB. Tried: %s",
             ks_buf_text(&tried));
     }
     ks_buf_fini(&tried);
-    return found;
+    return status;
 }
 
-const ks_cupti *ks_cupti_get(ks_error *err)
+ks_status ks_cupti_get(const ks_cupti **out, ks_error *err)
 {
     pthread_mutex_lock(&lock);
-    ready = ready || find(err);
-    bool now = ready;
+    ks_status status = ready ? KS_OK : find(err);
+    ready = status == KS_OK;
     pthread_mutex_unlock(&lock);
-    return now ? &cupti : NULL;
+    if (status == KS_OK) {
+        *out = &cupti;
+    }
+    return status;
 }
 
 ks_status ks_cupti_fail(const ks_cupti *c, ks_cupti_result result, const char *what, ks_error *err)

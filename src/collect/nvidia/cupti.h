@@ -16,9 +16,10 @@ typedef struct ks_cupti {
 /**
  * CUPTI 12.8 or later, found at the first call that succeeds; it stays. Needs no device.
  *
- * @return NULL: there is none that can be used; every path that was tried and why is in `err`
+ * @return KS_UNAVAILABLE: there is none that can be used, with every path that was tried and why
+ * not; KS_ENOMEM
  */
-const ks_cupti *ks_cupti_get(ks_error *err);
+ks_status ks_cupti_get(const ks_cupti **out, ks_error *err);
 
 /** A failure of one of its functions, by name and number. */
 ks_status ks_cupti_fail(const ks_cupti *cupti, ks_cupti_result result, const char *what,

@@ -31,7 +31,8 @@ static bool try_one(const ks_library_spec *spec, const char *name, int mode, ks_
     note_path(handle, name, out->path, sizeof out->path);
     ks_buf why;
     ks_buf_init(&why, 4096);
-    bool good = spec->accept(handle, spec->self, &why);
+    bool good = spec->accept(handle, spec->self, &why) && !why.failed;
+    tried->failed = tried->failed || why.failed;
     if (good) {
         out->handle = handle;
     } else {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "collect/nvidia/cuda.h"
 #include "collect/nvidia/cupti.h"
@@ -73,8 +74,13 @@ ks_status ks_nvidia_probe(const ks_fact_sink *to, ks_error *err)
 {
     ks_error no_cuda = KS_ERROR_INIT;
     ks_error no_cupti = KS_ERROR_INIT;
-    const ks_cuda *cuda = ks_cuda_get(&no_cuda);
-    const ks_cupti *cupti = ks_cupti_get(&no_cupti);
+    const ks_cuda *cuda = NULL;
+    const ks_cupti *cupti = NULL;
+    ks_cuda_get(&cuda, &no_cuda);
+    ks_cupti_get(&cupti, &no_cupti);
+    if (ks_is_enomem(&no_cuda) || ks_is_enomem(&no_cupti)) {
+        return ks_enomem(err);
+    }
     KS_TRY(tell(to, "available", "no: GPU metrics can be listed, and are not measured yet",
                 cupti != NULL ? "kernsight metrics --chip gh100" : NULL, err));
     KS_TRY(tell_cupti(cupti, no_cupti.message, to, err));

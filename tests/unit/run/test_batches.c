@@ -55,6 +55,10 @@ static ks_status varied(const ks_call *call, void *user, ks_error *e)
             fake_launch("l", 1, 8, 10);
         }
     }
+    ks_token token = KS_TOKEN_INIT;
+    KS_TRY(ks_annotate_begin("moody", &token, e));
+    fake_launch("n", 5, 5, 5);
+    KS_TRY(run == 2 ? ks_annotate_fail(token, "its work failed", e) : ks_annotate_end(token, e));
     if (run >= 2) {
         KS_ANNOTATE("late") {
             fake_launch("m", 7, 1, 1);
@@ -72,6 +76,24 @@ static ks_status twice(ks_derivation *d, const ks_call *call, void *user, ks_err
         return ks_derivation_set(d, "rare", value, NULL, e);
     }
     return ks_derivation_set(d, "twice", 2 * value, "ns", e);
+}
+
+/* Gives a name in some runs, fails in others, and in one the annotation's own work fails. */
+static ks_status seldom(ks_derivation *d, const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    if (ks_call_run(call) == 1) {
+        return ks_fail(e, KS_EBODY, "derive", 0, "division by nothing");
+    }
+    return ks_derivation_set(d, "speed", 1.0, "m/s", e);
+}
+
+static ks_status never(ks_derivation *d, const ks_call *call, void *user, ks_error *e)
+{
+    (void)d;
+    (void)call;
+    (void)user;
+    return ks_fail(e, KS_EBODY, "derive", 0, "it cannot be told");
 }
 
 static ks_status run_number(const ks_call *call, const char *annotation, ks_value *out, void *user,
@@ -119,6 +141,9 @@ static void interleaved_runs_give_the_tables_of_runs_one_after_the_other(void **
     KT_OK(ks_plan_tolerant(plan, true, &err));
     KT_OK(ks_plan_metric(plan, "fake__*", &err));
     KT_OK(ks_plan_derive(plan, "twice", twice, NULL, &err));
+    KT_OK(ks_plan_derive(plan, "seldom", seldom, NULL, &err));
+    KT_OK(ks_plan_derive(plan, "never", never, NULL, &err));
+    KT_OK(ks_plan_normalize(plan, "late", &err));
     KT_OK(ks_plan_info(plan, "Number", KS_SCOPE_RUN, run_number, NULL, &err));
     KT_OK(ks_plan_info(plan, "Place", KS_SCOPE_CONFIG, config_number, NULL, &err));
     run_in_order(KS_ORDER_GIVEN, given);
@@ -140,6 +165,27 @@ static ks_status note_order(const ks_call *call, void *user, ks_error *e)
     KS_ANNOTATE("a") {
     }
     return KS_OK;
+}
+
+/* Fails from run 1 on; tolerant. */
+static ks_status fail_soon(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    (void)call;
+    return ks_fail(e, KS_EBODY, "body", 0, "no");
+}
+
+static void a_config_without_values_is_not_precise(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_metric(plan, "fake__duration.sum", &err));
+    KT_OK(ks_plan_auto_runs(plan, NULL, &err));
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    KT_OK(ks_run_with(fake_collectors, plan, fail_soon, NULL, &results, &err));
+    assert_int_equal(ks_table_rows(table()), 1);
+    assert_string_equal(ks_table_text(table(), 0, ks_table_find(table(), "StopReason")),
+                        "no values");
+    KT_F64(ks_table_number(table(), 0, ks_table_find(table(), "NumFailed")), 10);
 }
 
 static void interleaved_means_round_by_round(void **state)
@@ -302,6 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(interleaved_runs_give_the_tables_of_runs_one_after_the_other),
         T(interleaved_means_round_by_round),
+        T(a_config_without_values_is_not_precise),
         T(runs_go_on_until_the_precision_is_confirmed),
         T(runs_end_at_their_limit_and_the_row_says_what_is_missing),
         T(interleaved_runs_are_found_out_too),

@@ -184,6 +184,35 @@ static void columns_of_one_name_are_refused(void **state)
              "'temp' and 'temp_Min' would give two columns");
 }
 
+static ks_status run_number(const ks_call *call, const char *annotation, ks_value *out, void *user,
+                            ks_error *e)
+{
+    (void)annotation;
+    (void)user;
+    (void)e;
+    *out = ks_i64(ks_call_run(call));
+    return KS_OK;
+}
+
+static ks_status enter(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("a") {
+    }
+    return KS_OK;
+}
+
+static void as_many_runs_as_one_likes_have_room_for_their_infos(void **state)
+{
+    (void)state;
+    KT_OK(ks_plan_runs(plan, 100000, &err)); /* their square in numbers would be 160 GB */
+    KT_OK(ks_plan_info(plan, "Number", KS_SCOPE_RUN, run_number, NULL, &err));
+    KT_OK(ks_run(plan, enter, NULL, &results, &err));
+    KT_F64(ks_table_number(table(), 0, ks_table_find(table(), "Number_Max")), 99999);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +221,7 @@ int main(void)
         T(numbers_of_info_collectors_stay_what_they_are),
         T(what_they_ask_in_vain_is_not_the_bodys_mistake),
         T(columns_of_one_name_are_refused),
+        T(as_many_runs_as_one_likes_have_room_for_their_infos),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
