@@ -68,7 +68,7 @@ const struct argp metrics_argp = {
         "  kernsight metrics 'cpu__*time*'\n"
         "  kernsight metrics --chip gh100 'dram__bytes*'\n"
         "  kernsight metrics --chip gh100 'dram__bytes_read.*'\n"
-        "  kernsight metrics --chip gh100 --passes dram__bytes.sum,lts__t_bytes.sum\n"
+        "  kernsight metrics --chip gh100 --passes sm__warps_active.sum\n"
         "  kernsight metrics --json",
 };
 

@@ -51,8 +51,9 @@ static uint64_t calibrate(void)
 {
     uint64_t steps = 1000;
     double taken = least_ns(steps);
-    for (; taken < KERNEL_NS / 2.0; taken = least_ns(steps)) {
+    while (taken < KERNEL_NS / 2.0) {
         steps *= 2;
+        taken = least_ns(steps);
     }
     return (uint64_t)((double)steps * KERNEL_NS / taken) + 1;
 }
