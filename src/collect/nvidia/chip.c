@@ -183,11 +183,11 @@ static void per_cycle(const char *unit, char *to, size_t size)
     if (strcmp(unit, "cycle") == 0) {
         to[0] = '\0';
     } else if (strncmp(unit, "cycle*", 6) == 0) {
-        snprintf(to, size, "%s", unit + 6);
+        snprintf(to, size, "%.*s", (int)(size - 1), unit + 6);
     } else if (ends_with(unit, "*cycle")) {
         snprintf(to, size, "%.*s", (int)(length - 6), unit);
     } else {
-        snprintf(to, size, "%s/cycle", unit);
+        snprintf(to, size, "%.*s/cycle", (int)(size - sizeof "/cycle"), unit);
     }
 }
 
