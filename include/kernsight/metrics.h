@@ -82,6 +82,13 @@ KS_API ks_status ks_chip_passes(const char *chip, const char *const *metrics, si
  */
 KS_API ks_status ks_probe_table(ks_table **out, ks_error *err);
 
+/**
+ * Give back what is held between runs: the counters of GPUs, and the memory for them.
+ *
+ * @return KS_OK; KS_EBUSY (a run is active)
+ */
+KS_API ks_status ks_release(ks_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -204,6 +204,46 @@ KS_API ks_status ks_plan_combine_fn(ks_plan *plan, ks_combine_fn combine, void *
  */
 KS_API ks_status ks_plan_tolerant(ks_plan *plan, bool tolerant, ks_error *err);
 
+/* ---- of GPU metrics ---------------------------------------------------------------------------
+ */
+
+/** How counters that do not fit into one pass are all read. */
+typedef enum ks_replay {
+    KS_REPLAY_AUTO = 0, /**< KS_REPLAY_USER */
+    KS_REPLAY_USER,     /**< the body is called again for each pass: a value per kernel */
+    KS_REPLAY_RANGE,    /**< likewise, but a value per visit of an annotation, over all that it
+                             launches: its times span the gaps between kernels */
+    KS_REPLAY_KERNEL,   /**< each kernel is repeated where it stands, and memory is put back before
+                             each repetition: slow, and the body is called once per run */
+} ks_replay;
+
+KS_API ks_status ks_plan_replay(ks_plan *plan, ks_replay replay, ks_error *err);
+
+/** What a kernel finds in the GPU's caches. */
+typedef enum ks_cache_control {
+    KS_CACHE_FLUSH = 0, /**< nothing of its own: they are swept before each annotated kernel */
+    KS_CACHE_NONE,      /**< what was left there */
+} ks_cache_control;
+
+KS_API ks_status ks_plan_cache_control(ks_plan *plan, ks_cache_control control, ks_error *err);
+
+/**
+ * Whether the GPU's counters stay with this process after a run, so that the next one with the same
+ * metrics starts at once. Default: true. While they are held no other process can have them, unless
+ * it waits for them: kernsight does, and they are given up at the end of the next run. See
+ * ks_release().
+ */
+KS_API ks_status ks_plan_hold_counters(ks_plan *plan, bool hold, ks_error *err);
+
+/**
+ * Leave out kernels that annotations launch besides those to be measured. One that no kernel
+ * matched is told in a warning.
+ *
+ * @param[in] pattern  `*` and `?` as in a shell, against the kernel's name: mangled, or demangled
+ *                     with or without its arguments
+ */
+KS_API ks_status ks_plan_ignore_kernel(ks_plan *plan, const char *pattern, ks_error *err);
+
 /* ---- what to note beside it -------------------------------------------------------------------
  */
 

@@ -38,6 +38,7 @@ typedef struct setup {
     uint32_t slots;
     uint32_t passes;
     ks_ledger ledger;
+    ks_controls controls;
     bool in_session;
     ks_results *results;
 } setup;
@@ -77,6 +78,11 @@ static ks_status check_plan(setup *s, ks_body_fn body, void *user, ks_error *err
     if (!s->plan->warmup_set && s->target == KS_TARGET_PROGRAM) {
         s->warmup = 0;
     }
+    s->controls = (ks_controls){.replay = s->plan->replay,
+                                .cache = s->plan->cache,
+                                .give_back = s->plan->give_back,
+                                .ignored = s->plan->ignored.texts,
+                                .ignored_count = s->plan->ignored.count};
     s->seed = s->plan->seed;
     while (s->seed == 0 && s->plan->order == KS_ORDER_SHUFFLED) {
         if (getrandom(&s->seed, sizeof s->seed, 0) != (ssize_t)sizeof s->seed) {
@@ -129,7 +135,8 @@ static ks_status open_member(setup *s, const ks_collector_ops *ops, size_t first
                                   .metrics = s->pointers + first,
                                   .numbers = s->numbers + first,
                                   .count = (uint32_t)count,
-                                  .ledger = &s->ledger};
+                                  .ledger = &s->ledger,
+                                  .controls = &s->controls};
     ks_member *m = &s->members[s->member_count];
     *m = (ks_member){.ops = ops, .numbers = spec.numbers, .metric_count = spec.count};
     KS_TRY(ops->open(&spec, &m->collector, err));

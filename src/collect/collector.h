@@ -1,10 +1,12 @@
 /*
  * The contract of a collector: a back end that yields the values of some metrics.
  *
- * The life of one: open; then for each config its passes, each with pass_begin, then for each run
- * run_begin, the hot hooks while the body runs, run_end; then pass_end; then drain. A call of the
- * body that failed, or about which something else did, ends with abort in place of run_end; the
- * pass goes on after the first. close ends it all.
+ * The life of one: open; then for each config its warm-up calls, each between warm_begin and
+ * warm_end, and its runs in one or several batches. A batch has no more runs than every collector
+ * has room for, and goes through all passes, each with pass_begin, then for each run run_begin, the
+ * hot hooks while the body runs, run_end; then pass_end; then drain. A call of the body that
+ * failed, or about which something else did, ends with abort in place of run_end; the pass goes on
+ * after the first. close ends it all.
  *
  * Values may be added to the samples in run_end or in drain. A collector that cannot tell a value
  * says why (ks_samples_missing); one that lost launches says how many it expected and got
@@ -16,6 +18,7 @@
 #define KS_COLLECT_COLLECTOR_H
 
 #include "annotate/session.h"
+#include "kernsight/plan.h"
 #include "samples/ledger.h"
 #include "samples/samples.h"
 
@@ -46,6 +49,15 @@ typedef struct ks_fact_sink {
     ks_status (*add)(void *self, const char *fact, ks_value value, const char *cure, ks_error *err);
 } ks_fact_sink;
 
+/** What a plan says of GPUs. Borrowed from the plan. */
+typedef struct ks_controls {
+    ks_replay replay;
+    ks_cache_control cache;
+    bool give_back;             /**< the counters, at close() */
+    const char *const *ignored; /**< patterns of kernels that are not measured */
+    size_t ignored_count;
+} ks_controls;
+
 /** What open() is asked for. Everything that it points to outlives the collector. */
 typedef struct ks_collect_spec {
     ks_target target;
@@ -53,6 +65,7 @@ typedef struct ks_collect_spec {
     const uint32_t *numbers;   /**< of those metrics in the samples */
     uint32_t count;            /**< of them, at least 1 */
     ks_ledger *ledger;         /**< for collectors that see launches */
+    const ks_controls *controls;
 } ks_collect_spec;
 
 /** What a collector needs from the run. */
@@ -91,6 +104,12 @@ typedef struct ks_collector_ops {
     ks_needs (*needs)(const ks_collector *self);
     /** Facts for the results' environment. */
     ks_status (*facts)(const ks_collector *self, const ks_fact_sink *to, ks_error *err);
+    /** Around each warm-up call: nothing is measured, but what is launched may be counted. `first`:
+     * of a config. */
+    ks_status (*warm_begin)(ks_collector *self, bool first, ks_error *err);
+    ks_status (*warm_end)(ks_collector *self, ks_error *err);
+    /** How many runs of the config fit into the next batch, at least 1: asked before each. */
+    uint32_t (*room)(const ks_collector *self);
     ks_status (*pass_begin)(ks_collector *self, const ks_pass_ctx *ctx, ks_error *err);
     ks_status (*run_begin)(ks_collector *self, const ks_run_ctx *ctx, ks_error *err);
     /** Hooks of the session; `self` is the collector. Hot, on any thread: no allocation, no log, no
@@ -107,6 +126,11 @@ typedef struct ks_collector_ops {
     void (*abort)(ks_collector *self, const ks_run_ctx *ctx);
     void (*close)(ks_collector *self); /**< accepts NULL, never fails */
 } ks_collector_ops;
+
+/** For those that nothing has to be told, and that have room for any number of runs. */
+ks_status ks_no_warm_begin(ks_collector *self, bool first, ks_error *err);
+ks_status ks_no_warm_end(ks_collector *self, ks_error *err);
+uint32_t ks_any_room(const ks_collector *self);
 
 /** The collectors of this build, NULL at the end. */
 extern const ks_collector_ops *const ks_collectors[];

@@ -7,6 +7,27 @@
 
 const ks_collector_ops *const ks_collectors[] = {&ks_clock_ops, &ks_perf_ops, NULL};
 
+ks_status ks_no_warm_begin(ks_collector *self, bool first, ks_error *err)
+{
+    (void)self;
+    (void)first;
+    (void)err;
+    return KS_OK;
+}
+
+ks_status ks_no_warm_end(ks_collector *self, ks_error *err)
+{
+    (void)self;
+    (void)err;
+    return KS_OK;
+}
+
+uint32_t ks_any_room(const ks_collector *self)
+{
+    (void)self;
+    return UINT32_MAX;
+}
+
 bool ks_is_gpu_metric(const char *name)
 {
     static const char *const prefixes[] = {

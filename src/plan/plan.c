@@ -53,6 +53,7 @@ void ks_plan_free(ks_plan *plan)
     ks_free(plan->params);
     ks_free(plan->cells);
     ks_free(plan->metrics.texts);
+    ks_free(plan->ignored.texts);
     ks_free(plan->derives);
     ks_free(plan->infos);
     ks_free(plan->facts);
@@ -256,6 +257,43 @@ ks_status ks_plan_tolerant(ks_plan *plan, bool tolerant, ks_error *err)
 {
     KS_ENTER_PLAN(plan, err);
     plan->tolerant = tolerant;
+    return KS_OK;
+}
+
+ks_status ks_plan_replay(ks_plan *plan, ks_replay replay, ks_error *err)
+{
+    KS_ENTER_PLAN(plan, err);
+    if (replay < KS_REPLAY_AUTO || replay > KS_REPLAY_KERNEL) {
+        return ks_fail(err, KS_EINVAL, "plan", 0, "there is no replay mode %d", (int)replay);
+    }
+    plan->replay = replay;
+    return KS_OK;
+}
+
+ks_status ks_plan_cache_control(ks_plan *plan, ks_cache_control control, ks_error *err)
+{
+    KS_ENTER_PLAN(plan, err);
+    if (control != KS_CACHE_FLUSH && control != KS_CACHE_NONE) {
+        return ks_fail(err, KS_EINVAL, "plan", 0, "there is no cache control %d", (int)control);
+    }
+    plan->cache = control;
+    return KS_OK;
+}
+
+ks_status ks_plan_hold_counters(ks_plan *plan, bool hold, ks_error *err)
+{
+    KS_ENTER_PLAN(plan, err);
+    plan->give_back = !hold;
+    return KS_OK;
+}
+
+ks_status ks_plan_ignore_kernel(ks_plan *plan, const char *pattern, ks_error *err)
+{
+    KS_ENTER_PLAN(plan, err);
+    const char *kept = NULL;
+    KS_TRY(keep_name(plan, "a kernel to be ignored", pattern, &kept, err));
+    KS_TRY(KS_GROW(plan->ignored.texts, plan->ignored.capacity, plan->ignored.count + 1, err));
+    plan->ignored.texts[plan->ignored.count++] = kept;
     return KS_OK;
 }
 

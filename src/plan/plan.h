@@ -72,6 +72,10 @@ struct ks_plan {
     ks_combine_fn combine_fn; /**< wins over `combine` */
     void *combine_user;
     bool tolerant;
+    ks_replay replay;
+    ks_cache_control cache;
+    bool give_back;       /**< the counters, when the run ends */
+    ks_text_list ignored; /**< patterns of kernels */
 
     ks_info *infos;
     size_t info_count;

@@ -236,6 +236,17 @@ static ks_status start_batch(ks_run_state *s, size_t config, uint32_t runs, ks_e
     return KS_OK;
 }
 
+/* No more runs than every member has room for. */
+static uint32_t limit_runs(const ks_run_state *s, uint32_t wanted)
+{
+    for (size_t i = 0; i < s->spec->member_count; i++) {
+        const ks_member *m = &s->spec->members[i];
+        uint32_t room = m->ops->room(m->collector);
+        wanted = room < wanted ? room : wanted;
+    }
+    return wanted;
+}
+
 ks_status ks_measure_batch(ks_run_state *s, size_t config, uint32_t *runs, ks_error *err)
 {
     enum {
@@ -247,8 +258,8 @@ ks_status ks_measure_batch(ks_run_state *s, size_t config, uint32_t *runs, ks_er
     *runs = 0;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         ks_error_clear(&failure);
-        got = wanted;
-        KS_TRY(start_batch(s, config, wanted, err));
+        got = limit_runs(s, wanted); /* the first attempt may have taught more about that */
+        KS_TRY(start_batch(s, config, got, err));
         ks_status status = measure_passes(s, config, &got, err);
         if (status != KS_OK) {
             *runs = check_values(s, NULL) == KS_OK ? got : 0;
@@ -260,7 +271,7 @@ ks_status ks_measure_batch(ks_run_state *s, size_t config, uint32_t *runs, ks_er
         if (check_values(s, &failure) == KS_OK) {
             break;
         }
-        s->calls += attempt + 1 < ATTEMPTS ? (uint64_t)wanted * s->passes : 0;
+        s->calls += attempt + 1 < ATTEMPTS ? (uint64_t)got * s->passes : 0;
     }
     note_launches(s);
     if (failure.code == KS_OK) {

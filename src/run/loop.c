@@ -104,7 +104,9 @@ static ks_status measure_more(ks_run_state *s, size_t config, ks_stopping *state
         KS_TRY(ks_warm_up(s, config, err));
     }
     uint64_t started = ks_now_ns();
+    uint32_t wanted = runs;
     ks_status status = ks_measure_batch(s, config, &runs, err);
+    s->calls -= count_more(s, state->runs, wanted) - count_more(s, state->runs, runs);
     double spent = (double)(ks_now_ns() - started) / 1e9;
     if (runs > 0) {
         KS_TRY(ks_stopping_add(state, plan, &s->samples, spent, err));

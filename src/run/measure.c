@@ -186,13 +186,40 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
     return status;
 }
 
+/* Tell every member that a warm-up call begins. @param[out] told  how many were */
+static ks_status begin_warm_up(ks_run_state *s, bool first, size_t *told, ks_error *err)
+{
+    for (*told = 0; *told < s->spec->member_count; (*told)++) {
+        const ks_member *m = &s->spec->members[*told];
+        KS_TRY(m->ops->warm_begin(m->collector, first, err));
+    }
+    return KS_OK;
+}
+
+/* ... and those that were told, that it has ended. */
+static ks_status end_warm_up(ks_run_state *s, size_t told, ks_error *err)
+{
+    ks_status status = KS_OK;
+    for (size_t i = 0; i < told; i++) {
+        const ks_member *m = &s->spec->members[i];
+        ks_status ended = m->ops->warm_end(m->collector, status == KS_OK ? err : NULL);
+        status = status != KS_OK ? status : ended;
+    }
+    return status;
+}
+
 ks_status ks_warmup_call(ks_run_state *s, const ks_call *call, ks_error *err)
 {
     ks_tell_progress(s, KS_PHASE_WARMUP, call);
     KS_TRY(ks_check_cancelled(s, err));
     ks_error failure = KS_ERROR_INIT;
-    ks_status status = s->spec->body(call, s->spec->user, &failure);
+    size_t told = 0;
+    ks_status begun = begin_warm_up(s, call->run == 0, &told, err);
+    ks_status status = begun == KS_OK ? s->spec->body(call, s->spec->user, &failure) : KS_OK;
     s->calls_done++;
+    ks_status ended = end_warm_up(s, told, begun == KS_OK ? err : NULL);
+    KS_TRY(begun);
+    KS_TRY(ended);
     if (status != KS_OK && failure.code == KS_OK) {
         ks_fail(&failure, status, "body", 0, "the body failed: %s", ks_status_text(status));
     }
