@@ -125,21 +125,20 @@ static bool is_known(const ks_catalogue *c, const char *name)
     return known;
 }
 
-/* What a name asks for that is no entry: a GPU metric, or a mistake. */
+/* A GPU metric that is not to be had. */
 static ks_status fail_gpu(const char *name, ks_target target, ks_error *err)
 {
     if (target == KS_TARGET_PROGRAM) {
         return ks_fail(err, KS_UNAVAILABLE, "metrics", 0,
                        "metric %s is a GPU hardware metric, and those cannot be measured of an "
-                       "unmodified program; this version lists them alone (`kernsight metrics "
-                       "--chip`)",
+                       "unmodified program: annotate the program, and run it by the library "
+                       "(docs/gpu.md)",
                        name);
     }
-    return ks_fail(
-        err, KS_UNAVAILABLE, "metrics", 0,
-        "metric %s is a GPU hardware metric, and this version does not measure those; it "
-        "lists them (`kernsight metrics --chip`)",
-        name);
+    return ks_fail(err, KS_UNAVAILABLE, "metrics", 0,
+                   "metric %s is a GPU hardware metric, and this version does not measure it; "
+                   "`kernsight metrics --chip` lists those that it does",
+                   name);
 }
 
 static ks_status fail_target(const char *name, ks_target target, ks_error *err)
@@ -155,6 +154,9 @@ static ks_status fail_target(const char *name, ks_target target, ks_error *err)
 
 static ks_status fail_entry(const ks_metric_entry *entry, ks_target target, ks_error *err)
 {
+    if (target == KS_TARGET_PROGRAM && ks_is_gpu_metric(entry->name)) {
+        return fail_gpu(entry->name, target, err);
+    }
     return entry->reason == NULL
                ? fail_target(entry->name, target, err)
                : ks_fail(err, KS_UNAVAILABLE, "metrics", 0, "metric %s is not available here: %s",

@@ -2,8 +2,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/str.h"
 #include "collect/nvidia/chip.h"
+#include "collect/nvidia/unknown.h"
 #include "kernsight/metrics.h"
 #include "table/table.h"
 
@@ -53,57 +53,6 @@ static ks_status add_row(void *self, const ks_chip_metric *metric, ks_error *err
     return ks_table_set_text(table, row, DESCRIPTION, metric->description, err);
 }
 
-/* ---- names that a chip does not have ----------------------------------------------------------
- */
-
-/* Whether a chip has a base metric or a full name, without asking for its texts. */
-static bool chip_has(const char *chip, const char *name)
-{
-    ks_chip *other = NULL;
-    bool has = ks_chip_open(chip, &other, NULL) == KS_OK && ks_chip_has(other, name);
-    ks_chip_close(other);
-    return has;
-}
-
-static void add_other_chips(const char *name, ks_buf *to)
-{
-    const char *const *chips = NULL;
-    size_t count = 0;
-    size_t found = 0;
-    if (ks_is_pattern(name) || ks_chip_names(&chips, &count, NULL) != KS_OK) {
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (chip_has(chips[i], name)) {
-            ks_buf_addf(to, "%s%s", found++ == 0 ? "; it exists on " : ", ", chips[i]);
-        }
-    }
-}
-
-static ks_status fail_unknown(ks_chip *chip, const char *name, ks_error *err)
-{
-    ks_near near;
-    ks_buf text;
-    ks_buf_init(&text, 1u << 16);
-    ks_near_init(&near, name);
-    ks_chip_offer(chip, &near);
-    for (size_t i = 0; i < near.count; i++) {
-        ks_buf_addf(&text, "%s%s",
-                    i == 0                ? "; did you mean "
-                    : i + 1 == near.count ? " or "
-                                          : ", ",
-                    near.names[i]);
-    }
-    add_other_chips(name, &text);
-    ks_status status = ks_buf_status(&text, err);
-    if (status == KS_OK) {
-        status = ks_fail(err, KS_ENOTFOUND, "metrics", 0, "chip %s has no metric '%.200s'%s",
-                         ks_chip_name(chip), name, ks_buf_text(&text));
-    }
-    ks_buf_fini(&text);
-    return status;
-}
-
 /* ---- the functions ----------------------------------------------------------------------------
  */
 
@@ -111,7 +60,7 @@ static ks_status fill(ks_chip *chip, const char *pattern, ks_table *table, ks_er
 {
     KS_TRY(add_columns(table, err));
     KS_TRY(ks_chip_each(chip, pattern, add_row, table, err));
-    return ks_table_rows(table) > 0 ? KS_OK : fail_unknown(chip, pattern, err);
+    return ks_table_rows(table) > 0 ? KS_OK : ks_chip_fail_unknown(chip, pattern, err);
 }
 
 ks_status ks_chip_metrics_table(const char *chip, const char *pattern, ks_table **out,
@@ -146,7 +95,8 @@ ks_status ks_chip_passes(const char *chip, const char *const *metrics, size_t co
     KS_TRY(ks_chip_open(chip, &opened, err));
     ks_status status = KS_OK;
     for (size_t i = 0; i < count && status == KS_OK; i++) {
-        status = ks_chip_has(opened, metrics[i]) ? KS_OK : fail_unknown(opened, metrics[i], err);
+        status =
+            ks_chip_has(opened, metrics[i]) ? KS_OK : ks_chip_fail_unknown(opened, metrics[i], err);
     }
     if (status == KS_OK) {
         status = ks_chip_count_passes(opened, metrics, count, passes, err);

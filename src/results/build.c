@@ -266,6 +266,9 @@ static ks_status set_region(builder *b, size_t row, const ks_row *from)
     if (region->entered > 0 && b->r->sees_launches && !region->launches_differ) {
         set_i64(b, row, NUM_KERNELS, region->launches);
     }
+    if (region->clock_ns > 0.0) {
+        set_f64(b, row, CLOCK_MHZ, region->cycles / region->clock_ns * 1e3);
+    }
     return KS_OK;
 }
 
@@ -286,7 +289,15 @@ static ks_status set_metric(builder *b, size_t row, const ks_row *from)
         set_id(b, row, SOURCE, b->derived);
         return KS_OK;
     }
-    set_i64(b, row, PASSES, r->metrics[from->metric].passes);
+    const ks_metric *metric = &r->metrics[from->metric];
+    set_i64(b, row, PASSES, metric->passes);
+    KS_TRY(set_text(b, row, REPLAY, metric->replay));
+    KS_TRY(set_text(b, row, CACHE_CONTROL, metric->cache));
+    if (metric->device != NULL) {
+        KS_TRY(set_text(b, row, CLOCK_CONTROL, "none"));
+        KS_TRY(set_text(b, row, DEVICE, metric->device));
+        KS_TRY(set_text(b, row, GPU, metric->device));
+    }
     return set_pooled(b, row, SOURCE, r->metric_sources[from->metric]);
 }
 
@@ -296,9 +307,9 @@ static ks_status fill_row(builder *b, size_t row, const ks_row *from)
         set_id(b, row, ANNOTATION, b->paths[from->annotation]);
     }
     KS_TRY(ks_params_fill(b->r, from->record->config, b->table, row, b->first_param, b->err));
-    KS_TRY(set_metric(b, row, from));
     set_id(b, row, HOST, b->host);
     set_id(b, row, DEVICE, b->device);
+    KS_TRY(set_metric(b, row, from));
     KS_TRY(set_region(b, row, from));
     KS_TRY(set_text(b, row, STOP_REASON, stop_reason(from->record->stop)));
     set_statistics(b, row, from);

@@ -255,6 +255,8 @@ static void add_counts(ks_region *joined, const ks_region *batch)
         batch->launches_differ || (both && batch->launches != joined->launches);
     joined->entered += batch->entered;
     joined->failed += batch->failed;
+    joined->cycles += batch->cycles;
+    joined->clock_ns += batch->clock_ns;
     joined->kernels = joined->kernels != 0 ? joined->kernels : batch->kernels;
     joined->shares_added |= batch->shares_added;
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/demangle.h"
 #include "base/error.h"
 #include "results/results.h"
 
@@ -108,7 +109,7 @@ static void join_names(const ks_ledger *ledger, uint32_t annotation, uint32_t ru
             seen[l->kernel] = true;
         }
         ks_buf_addf(to, "%s%s", to->length > 0 ? "|" : "",
-                    ks_pool_text(&ledger->kernels, l->kernel));
+                    ks_demangle_short(ks_pool_text(&ledger->kernels, l->kernel)));
     }
 }
 
@@ -181,6 +182,16 @@ static ks_status keep_remarks(ks_results *r, ks_region *region, const ks_samples
     return KS_OK;
 }
 
+static void note_clock(ks_region *region, const ks_samples *samples, uint32_t annotation)
+{
+    for (size_t i = 0; i < samples->clock_count; i++) {
+        if (samples->clocks[i].annotation == annotation) {
+            region->cycles = samples->clocks[i].cycles;
+            region->clock_ns = samples->clocks[i].ns;
+        }
+    }
+}
+
 static ks_status keep_region(ks_results *r, const ks_batch *batch, uint32_t annotation,
                              ks_error *err)
 {
@@ -194,6 +205,7 @@ static ks_status keep_region(ks_results *r, const ks_batch *batch, uint32_t anno
     KS_TRY(keep_annotation(r, batch->paths[annotation], &region.annotation, err));
     KS_TRY(keep_values(r, samples, annotation, err));
     note_presence(&region, samples, annotation);
+    note_clock(&region, samples, annotation);
     KS_TRY(name_kernels(r, &region, batch->ledger, annotation, err));
     KS_TRY(keep_remarks(r, &region, samples, annotation, err));
     region.shares_added = find_added_shares(samples, annotation);

@@ -42,6 +42,8 @@ typedef struct ks_region {
     uint32_t inside;   /**< visits of annotations inside it, in the first of those runs */
     uint32_t launches; /**< per run, where they agree */
     bool launches_differ;
+    double cycles;        /**< of its kernels, whose clock is known ... */
+    double clock_ns;      /**< ... and the time that they took */
     ks_text_id kernels;   /**< names of those of its first run, joined by '|' */
     size_t first_value;   /**< of its values: [metric][run] */
     size_t first_derived; /**< of its ks_derived_runs */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/demangle.h"
 #include "base/error.h"
 #include "results/rows.h"
 
@@ -158,16 +159,17 @@ enum launch_column {
     THREAD,
     STREAM,
     GRID,
-    BLOCK = GRID + 3
+    BLOCK = GRID + 3,
+    MANGLED = BLOCK + 3
 };
 
 static ks_status add_launch_columns(ks_table *table, ks_error *err)
 {
-    static const char *const names[] = {"Config", "Run",    "Order", "Annotation", "Kernel",
-                                        "Thread", "Stream", "GridX", "GridY",      "GridZ",
-                                        "BlockX", "BlockY", "BlockZ"};
+    static const char *const names[] = {"Config", "Run",    "Order",  "Annotation", "Kernel",
+                                        "Thread", "Stream", "GridX",  "GridY",      "GridZ",
+                                        "BlockX", "BlockY", "BlockZ", "Mangled"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        ks_type type = i == ANNOTATION || i == KERNEL ? KS_TEXT : KS_I64;
+        ks_type type = i == ANNOTATION || i == KERNEL || i == MANGLED ? KS_TEXT : KS_I64;
         KS_TRY(ks_table_add_column(table, names[i], type, KS_ROLE_PLAIN, NULL, err));
     }
     return KS_OK;
@@ -190,7 +192,9 @@ static ks_status fill_launches(const ks_results *r, ks_table *table, ks_error *e
             const char *path = ks_results_path(r, from->annotation);
             KS_TRY(ks_table_set_text(table, row, ANNOTATION, path, err));
         }
-        KS_TRY(ks_table_set_text(table, row, KERNEL, ks_pool_text(&r->pool, l->kernel), err));
+        const char *kernel = ks_pool_text(&r->pool, l->kernel);
+        KS_TRY(ks_table_set_text(table, row, KERNEL, ks_demangle(kernel), err));
+        KS_TRY(ks_table_set_text(table, row, MANGLED, kernel, err));
         ks_table_set_i64(table, row, THREAD, l->thread);
         ks_table_set_i64(table, row, STREAM, (int64_t)l->stream);
         for (size_t i = 0; i < 3; i++) {

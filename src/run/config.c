@@ -1,5 +1,6 @@
 /* Runs of a config: warm-up, all passes, and whether their values can be used. */
 #include "base/buf.h"
+#include "base/demangle.h"
 #include "base/error.h"
 #include "run/state.h"
 
@@ -98,7 +99,7 @@ static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t 
         }
         if (count > 0) {
             ks_buf_addf(to, "%s%.80s", to->length > 0 ? ", " : "",
-                        ks_pool_text(&ledger->kernels, kernel));
+                        ks_demangle_short(ks_pool_text(&ledger->kernels, kernel)));
             if (count > 1) {
                 ks_buf_addf(to, " %ux", count);
             }
@@ -187,6 +188,11 @@ static uint32_t first_watched_pass(const ks_run_state *s)
 static ks_status check_values(const ks_run_state *s, ks_error *err)
 {
     const ks_ledger *ledger = s->spec->ledger;
+    const ks_error *spoiled = &s->samples.spoiled;
+    if (spoiled->code != KS_OK) {
+        return ks_fail(err, spoiled->code, spoiled->origin, spoiled->native, "%s",
+                       spoiled->message);
+    }
     for (uint32_t pass = ledger->first_pass + 1; pass < s->passes; pass++) {
         if (sees_launches(s, pass)) {
             KS_TRY(ks_ledger_compare(ledger, pass, s->samples.failures, err));

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/demangle.h"
 #include "base/error.h"
 
 void ks_ledger_init(ks_ledger *ledger)
@@ -91,9 +92,9 @@ static void describe(const ks_ledger *ledger, const ks_launch *launch, ks_buf *t
         return;
     }
     ks_buf_addf(to, "%.80s grid (%u, %u, %u), block (%u, %u, %u), stream %#llx",
-                ks_pool_text(&ledger->kernels, launch->kernel), launch->grid[0], launch->grid[1],
-                launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
-                (unsigned long long)launch->stream);
+                ks_demangle_short(ks_pool_text(&ledger->kernels, launch->kernel)), launch->grid[0],
+                launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+                launch->block[2], (unsigned long long)launch->stream);
 }
 
 static ks_status fail_different(const ks_ledger *ledger, const ks_launch *a, const ks_launch *b,

@@ -34,6 +34,7 @@ void ks_samples_fini(ks_samples *samples)
     ks_free(samples->presence);
     ks_free(samples->failures);
     ks_free(samples->remarks);
+    ks_free(samples->clocks);
     ks_pool_fini(&samples->texts);
     memset(samples, 0, sizeof *samples);
 }
@@ -48,6 +49,8 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     samples->launched = 0;
     samples->captured = 0;
     samples->remark_count = 0;
+    samples->clock_count = 0;
+    ks_error_clear(&samples->spoiled);
     ks_pool_fini(&samples->texts);
     KS_TRY(KS_GROW(samples->failures, samples->failure_capacity, runs, err));
     memset(samples->failures, 0, runs * sizeof *samples->failures);
@@ -166,8 +169,8 @@ ks_status ks_samples_add(ks_samples *samples, uint32_t annotation, uint32_t run,
         cell->value += value;
         break;
     case KS_RULE_WEIGHTED:
-        cell->value += value * weight;
-        cell->weight += weight;
+        cell->weight += weight; /* a running mean: one value stays as it is, to the last digit */
+        cell->value = first ? value : cell->value + (value - cell->value) * (weight / cell->weight);
         break;
     case KS_RULE_RATIO:
         cell->value += value;
@@ -217,6 +220,27 @@ ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *t
     return KS_OK;
 }
 
+ks_status ks_samples_clock(ks_samples *samples, uint32_t annotation, double cycles, double ns,
+                           ks_error *err)
+{
+    size_t at = 0;
+    while (at < samples->clock_count && samples->clocks[at].annotation != annotation) {
+        at++;
+    }
+    if (at == samples->clock_count) {
+        KS_TRY(KS_GROW(samples->clocks, samples->clock_capacity, at + 1, err));
+        samples->clocks[samples->clock_count++] = (ks_clock_sum){.annotation = annotation};
+    }
+    samples->clocks[at].cycles += cycles;
+    samples->clocks[at].ns += ns;
+    return KS_OK;
+}
+
+bool ks_samples_has(const ks_samples *samples, uint32_t annotation)
+{
+    return annotation < samples->place_count && samples->places[annotation] != 0;
+}
+
 ks_status ks_samples_fail_run(ks_samples *samples, uint32_t run, const uint32_t *metrics,
                               uint32_t count, const char *why, ks_error *err)
 {
@@ -263,7 +287,7 @@ bool ks_samples_value(const ks_samples *samples, uint32_t annotation, uint32_t r
         *why = "several launches or visits, and the plan refuses to combine them";
         return false;
     }
-    bool divide = rule == KS_RULE_WEIGHTED || rule == KS_RULE_RATIO;
+    bool divide = rule == KS_RULE_RATIO;
     double value = divide && samples->combine_fn == NULL ? cell->value / cell->weight : cell->value;
     *why = ks_not_finite(value);
     if (*why == NULL) {
@@ -276,7 +300,7 @@ uint32_t ks_samples_series(const ks_samples *samples, uint32_t annotation, uint3
                            double *out)
 {
     ks_rule rule = samples->metrics[metric].rule;
-    bool divides = rule == KS_RULE_WEIGHTED || rule == KS_RULE_RATIO;
+    bool divides = rule == KS_RULE_RATIO;
     uint32_t missing = 0;
     const ks_cell *cell = cell_of(samples, annotation, 0, metric);
     const ks_presence *presence = ks_samples_presence(samples, annotation, 0);

@@ -38,6 +38,10 @@ typedef struct ks_metric {
                              config: NULL if there is none */
     bool costs_inside;  /**< the time of annotations inside a region is in the region's value */
     double inside_cost; /**< what else one of them adds to it, in its unit; 0: nothing */
+    /* of a GPU's; NULL: it is none */
+    const char *replay; /**< "user", "range" or "kernel" */
+    const char *cache;  /**< "all" is swept, or "none" */
+    const char *device; /**< its name */
 } ks_metric;
 
 /** One value being combined. */
@@ -66,6 +70,13 @@ typedef struct ks_remark {
     double severity; /**< larger is worse */
 } ks_remark;
 
+/** The clock of an annotation's kernels: cycles over time. */
+typedef struct ks_clock_sum {
+    uint32_t annotation;
+    double cycles;
+    double ns;
+} ks_clock_sum;
+
 typedef struct ks_samples {
     const ks_metric *metrics;
     uint32_t metric_count;
@@ -91,6 +102,11 @@ typedef struct ks_samples {
     size_t remark_capacity;
     ks_pool texts;
 
+    ks_clock_sum *clocks; /**< of annotations whose kernels' clock is known */
+    size_t clock_count;
+    size_t clock_capacity;
+
+    ks_error spoiled;  /**< why the values of all runs are of no use, though no call failed */
     uint64_t launched; /**< what collectors expected to capture ... */
     uint64_t captured; /**< ... and what they got */
 } ks_samples;
@@ -131,6 +147,13 @@ ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const cha
 /** Say something about a metric's values in this config, for the warnings in its row.
  * @param[in] remark  all but its text, which is copied */
 ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *text, ks_error *err);
+
+/** Count cycles and the time that they took, for the clock of an annotation's kernels. */
+ks_status ks_samples_clock(ks_samples *samples, uint32_t annotation, double cycles, double ns,
+                           ks_error *err);
+
+/** Whether ks_samples_enter() made room for an annotation. */
+bool ks_samples_has(const ks_samples *samples, uint32_t annotation);
 
 /** The call of this run failed: these metrics of all annotations are missing in it. */
 ks_status ks_samples_fail_run(ks_samples *samples, uint32_t run, const uint32_t *metrics,

@@ -442,6 +442,7 @@ enum {
     X(context, (ks_cuda_context *), "cuCtxGetCurrent")                                            \
     X(push_context, (ks_cuda_context), "cuCtxPushCurrent_v2")                                     \
     X(pop_context, (ks_cuda_context *), "cuCtxPopCurrent_v2")                                     \
+    X(context_id, (ks_cuda_context, unsigned long long *), "cuCtxGetId")                          \
     X(context_device, (ks_cuda_device *), "cuCtxGetDevice")                                       \
     X(synchronize, (void), "cuCtxSynchronize")                                                    \
     X(module_load, (ks_cuda_module *, const void *), "cuModuleLoadData")                          \

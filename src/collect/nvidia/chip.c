@@ -328,6 +328,51 @@ bool ks_chip_has(const ks_chip *chip, const char *name)
     return chip->cupti->properties(&p) == 0;
 }
 
+/* The unit of a full name; false if the chip has no such metric. */
+static bool read_full(const ks_chip *chip, const char *name, ks_cupti_metric_properties *p,
+                      char *unit, size_t size)
+{
+    const char *sub = strchr(name, '.');
+    *p = (ks_cupti_metric_properties){
+        .size = KS_KNOWN(ks_cupti_metric_properties, type), .host = chip->host, .name = name};
+    char own[64];
+    if (sub == NULL || chip->cupti->properties(p) != 0) {
+        return false;
+    }
+    char base[256];
+    ks_cupti_metric_properties of_base = *p;
+    snprintf(base, sizeof base, "%.*s", (int)(sub - name), name);
+    of_base.name = base;
+    bool described = chip->cupti->properties(&of_base) == 0 && of_base.unit != NULL;
+    translate_unit(described ? of_base.unit : "", own, sizeof own);
+    unit_with(own, sub, unit, size);
+    return true;
+}
+
+ks_status ks_chip_describe(const ks_chip *chip, const char *name, ks_chip_metric_fn each,
+                           void *self, ks_error *err)
+{
+    char unit[80];
+    ks_cupti_metric_properties p;
+    if (!read_full(chip, name, &p, unit, sizeof unit)) {
+        return ks_fail(err, KS_ENOTFOUND, "cupti", 0, "chip %s has no metric '%s'", chip->name,
+                       name);
+    }
+    const ks_chip_metric metric = {.name = name,
+                                   .description = p.description,
+                                   .unit = unit[0] != '\0' ? unit : NULL,
+                                   .kind = kind_of(p.type, unit, strchr(name, '.'))};
+    return each(self, &metric, err);
+}
+
+ks_metric_kind ks_chip_kind(const ks_chip *chip, const char *name)
+{
+    char unit[80];
+    ks_cupti_metric_properties p;
+    bool known = read_full(chip, name, &p, unit, sizeof unit);
+    return known ? kind_of(p.type, unit, strchr(name, '.')) : KS_COUNT;
+}
+
 /* ---- near names -------------------------------------------------------------------------------
  */
 
@@ -398,43 +443,64 @@ static ks_status add_metrics(const ks_chip *chip, ks_cupti_host *host, const cha
     return KS_OK;
 }
 
-static ks_status read_passes(const ks_chip *chip, ks_cupti_host *host, size_t *passes,
-                             ks_error *err)
+/* The configuration of a host object's metrics, and the passes that it needs. */
+static ks_status read_config(const ks_chip *chip, ks_chip_config *out, ks_error *err)
 {
-    ks_cupti_config_size size = {.size = KS_KNOWN(ks_cupti_config_size, bytes), .host = host};
+    ks_cupti_config_size size = {.size = KS_KNOWN(ks_cupti_config_size, bytes), .host = out->host};
     ks_cupti_result result = chip->cupti->config_size(&size);
     if (result != 0) {
         return ks_cupti_fail(chip->cupti, result, "cannot plan the passes", err);
     }
-    uint8_t *image = ks_alloc(size.bytes);
-    if (image == NULL) {
+    out->bytes = size.bytes;
+    out->image = ks_alloc(size.bytes);
+    if (out->image == NULL) {
         return ks_enomem(err);
     }
     ks_cupti_config config = {.size = KS_KNOWN(ks_cupti_config, image),
-                              .host = host,
-                              .bytes = size.bytes,
-                              .image = image};
+                              .host = out->host,
+                              .bytes = out->bytes,
+                              .image = out->image};
     ks_cupti_passes p = {
-        .size = KS_KNOWN(ks_cupti_passes, passes), .bytes = size.bytes, .image = image};
+        .size = KS_KNOWN(ks_cupti_passes, passes), .bytes = out->bytes, .image = out->image};
     result = chip->cupti->config(&config);
     result = result != 0 ? result : chip->cupti->passes(&p);
-    ks_free(image);
     if (result != 0) {
         return ks_cupti_fail(chip->cupti, result, "cannot plan the passes", err);
     }
-    *passes = p.passes;
+    out->passes = p.passes;
     return KS_OK;
+}
+
+ks_status ks_chip_configure(const ks_chip *chip, const char *const *metrics, size_t count,
+                            ks_chip_config *out, ks_error *err)
+{
+    *out = (ks_chip_config){.cupti = chip->cupti};
+    KS_TRY(open_host(chip->cupti, chip->name, &out->host, err));
+    ks_status status = add_metrics(chip, out->host, metrics, count, err);
+    if (status == KS_OK) {
+        status = read_config(chip, out, err);
+    }
+    if (status != KS_OK) {
+        ks_chip_config_fini(out);
+    }
+    return status;
+}
+
+void ks_chip_config_fini(ks_chip_config *config)
+{
+    if (config->host != NULL) {
+        close_host(config->cupti, config->host);
+    }
+    ks_free(config->image);
+    *config = (ks_chip_config){0};
 }
 
 ks_status ks_chip_count_passes(const ks_chip *chip, const char *const *metrics, size_t count,
                                size_t *passes, ks_error *err)
 {
-    ks_cupti_host *host = NULL;
-    KS_TRY(open_host(chip->cupti, chip->name, &host, err));
-    ks_status status = add_metrics(chip, host, metrics, count, err);
-    if (status == KS_OK) {
-        status = read_passes(chip, host, passes, err);
-    }
-    close_host(chip->cupti, host);
-    return status;
+    ks_chip_config config;
+    KS_TRY(ks_chip_configure(chip, metrics, count, &config, err));
+    *passes = config.passes;
+    ks_chip_config_fini(&config);
+    return KS_OK;
 }

@@ -1,6 +1,7 @@
 #include "collect/nvidia/cuda.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/dl.h"
 #include "base/error.h"
@@ -32,8 +33,9 @@ static ks_status find(ks_error *err)
     bool found = ks_library_find(&spec, &cuda.library, &tried);
     ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
     if (!found && status == KS_OK) {
-        status = ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "there is no NVIDIA driver here: %s",
-                         ks_buf_text(&tried));
+        const char *text = ks_buf_text(&tried);
+        status = ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "there is no NVIDIA driver here: %.*s",
+                         (int)strcspn(text, "\n"), text);
     }
     ks_buf_fini(&tried);
     return status;

@@ -23,8 +23,10 @@ static bool try_one(const ks_library_spec *spec, const char *name, int mode, ks_
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | mode);
     if (handle == NULL) {
         const char *why = dlerror();
+        bool named = why != NULL && strncmp(why, name, strlen(name)) == 0;
         if (mode == 0) {
-            ks_buf_addf(tried, "%s: %s\n", name, why != NULL ? why : "it cannot be opened");
+            ks_buf_addf(tried, "%s%s%s\n", named ? "" : name, named ? "" : ": ",
+                        why != NULL ? why : "it cannot be opened");
         }
         return false;
     }

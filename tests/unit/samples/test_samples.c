@@ -116,7 +116,9 @@ static void numbers_that_are_not_finite_are_missing(void **state) /* C17 */
     add(ADD, INFINITY, 0);
     KT_F64(value(ADD), NAN);
     KT_HAS(why, "infinity");
-    add(SHARE, 50, 0); /* no weight at all */
+    add(SHARE, 50, 0);
+    KT_F64(value(SHARE), 50); /* nothing to be weighed against */
+    add(SHARE, 60, 0);        /* no weight at all */
     KT_F64(value(SHARE), NAN);
     KT_HAS(why, "NaN");
 }

@@ -1,0 +1,69 @@
+#include "collect/nvidia/gpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "collect/nvidia/refusal.h"
+
+static void write_uuid(const ks_cuda_uuid *id, char *to, size_t size)
+{
+    int length = snprintf(to, size, "GPU-");
+    for (int i = 0; i < 16 && length > 0 && (size_t)length < size; i++) {
+        bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+        length +=
+            snprintf(to + length, size - (size_t)length, "%s%02x", dash ? "-" : "", id->bytes[i]);
+    }
+}
+
+ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device device, ks_gpu *out,
+                    ks_error *err)
+{
+    *out = (ks_gpu){.cuda = cuda, .cupti = cupti, .device = device};
+    ks_cuda_uuid id = {{0}};
+    ks_cuda_result result = cuda->device_name(out->name, sizeof out->name, device);
+    result = result != 0 ? result : cuda->device_uuid(&id, device);
+    if (result != 0) {
+        return ks_cuda_fail(cuda, result, "cannot ask about a GPU", err);
+    }
+    write_uuid(&id, out->uuid, sizeof out->uuid);
+    ks_cupti_chip_name chip = {.size = KS_KNOWN(ks_cupti_chip_name, name),
+                               .device = (size_t)device};
+    ks_cupti_result asked = cupti->chip_name(&chip);
+    if (asked != 0 || chip.name == NULL) {
+        return ks_cupti_fail(cupti, asked, "cannot tell the chip of a GPU", err);
+    }
+    snprintf(out->chip, sizeof out->chip, "%s", chip.name);
+    return KS_OK;
+}
+
+ks_status ks_gpu_here(ks_gpu *out, ks_error *err)
+{
+    const ks_cuda *cuda = NULL;
+    const ks_cupti *cupti = NULL;
+    ks_cuda_context context = NULL;
+    ks_cuda_device device = 0;
+    KS_TRY(ks_cuda_get(&cuda, err));
+    KS_TRY(ks_cupti_get(&cupti, err));
+    ks_cuda_result result = cuda->device(&device, 0);
+    if (cuda->context(&context) == 0 && context != NULL) {
+        result = cuda->context_device(&device);
+    }
+    if (result != 0) {
+        return ks_cuda_fail(cuda, result, "cannot tell which GPU is used", err);
+    }
+    return ks_gpu_at(cuda, cupti, device, out, err);
+}
+
+ks_status ks_gpu_chip(const ks_gpu *gpu, ks_chip **out, ks_error *err)
+{
+    static ks_chip *open;
+    if (open == NULL || strcmp(ks_chip_name(open), gpu->chip) != 0) {
+        ks_chip *chip = NULL;
+        KS_TRY(ks_chip_open(gpu->chip, &chip, err));
+        ks_chip_close(open);
+        open = chip;
+    }
+    *out = open;
+    return KS_OK;
+}

@@ -1,0 +1,31 @@
+/* The GPU that this process is about to measure. */
+#ifndef KS_COLLECT_NVIDIA_GPU_H
+#define KS_COLLECT_NVIDIA_GPU_H
+
+#include "collect/nvidia/chip.h"
+#include "collect/nvidia/cuda.h"
+
+typedef struct ks_gpu {
+    const ks_cuda *cuda;
+    const ks_cupti *cupti;
+    ks_cuda_device device;
+    char name[128];
+    char uuid[48]; /**< "GPU-...", as nvidia-smi writes it */
+    char chip[32]; /**< as CUPTI spells it */
+} ks_gpu;
+
+/**
+ * The device of the calling thread's context; the first one if there is none yet.
+ *
+ * @return KS_UNAVAILABLE: no driver, no device, or no CUPTI; KS_EVENDOR, KS_ENOMEM
+ */
+ks_status ks_gpu_here(ks_gpu *out, ks_error *err);
+
+/** A device by its number, likewise. */
+ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device device, ks_gpu *out,
+                    ks_error *err);
+
+/** Its chip, kept open for the next question: asked by one thread at a time. */
+ks_status ks_gpu_chip(const ks_gpu *gpu, ks_chip **out, ks_error *err);
+
+#endif

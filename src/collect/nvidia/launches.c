@@ -1,0 +1,165 @@
+#include "collect/nvidia/launches.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "collect/nvidia/refusal.h"
+
+static struct {
+    const ks_cuda *cuda;
+    const ks_cupti *cupti;
+    ks_cupti_subscription subscription; /* NULL: nobody watches */
+    ks_launch_watcher watcher;
+} the;
+
+/* What the calling thread is doing. */
+static _Thread_local struct {
+    bool ours;
+    bool inside; /* a launch that was told at its beginning */
+} here __attribute__((tls_model("initial-exec")));
+
+static const uint32_t functions[] = {
+    KS_CUPTI_LAUNCH_KERNEL,         KS_CUPTI_LAUNCH_KERNEL_PTSZ, KS_CUPTI_LAUNCH_KERNEL_EX,
+    KS_CUPTI_LAUNCH_KERNEL_EX_PTSZ, KS_CUPTI_LAUNCH_COOPERATIVE, KS_CUPTI_LAUNCH_COOPERATIVE_PTSZ,
+    KS_CUPTI_GRAPH_LAUNCH,          KS_CUPTI_GRAPH_LAUNCH_PTSZ,
+};
+
+void ks_launches_are_ours(bool ours)
+{
+    here.ours = ours;
+}
+
+static void take_shape(ks_api_launch *to, const unsigned grid[3], const unsigned block[3])
+{
+    for (int i = 0; i < 3; i++) {
+        to->grid[i] = grid[i];
+        to->block[i] = block[i];
+    }
+}
+
+static void read_plain(const ks_cuda_launch_args *args, ks_api_launch *to)
+{
+    to->function = args->function;
+    to->stream = args->stream;
+    to->shared_bytes = args->shared_bytes;
+    take_shape(to, args->grid, args->block);
+}
+
+static void read_extended(const ks_cuda_launch_ex_args *args, ks_api_launch *to)
+{
+    const ks_cuda_launch_config *config = args->config;
+    to->function = args->function;
+    to->stream = config->stream;
+    to->shared_bytes = config->shared_bytes;
+    take_shape(to, config->grid, config->block);
+    for (unsigned i = 0; i < config->attribute_count; i++) {
+        if (config->attributes[i].id == KS_CUDA_CLUSTER_DIMENSION) {
+            memcpy(to->cluster, config->attributes[i].value.cluster, sizeof to->cluster);
+        }
+    }
+}
+
+/* The arguments of the function that launches; false for one that we do not know. */
+static bool read_arguments(uint32_t function, const void *args, ks_api_launch *to)
+{
+    bool per_thread = false;
+    switch (function) {
+    case KS_CUPTI_LAUNCH_KERNEL_PTSZ:
+    case KS_CUPTI_LAUNCH_COOPERATIVE_PTSZ:
+        per_thread = true;
+        read_plain(args, to);
+        break;
+    case KS_CUPTI_LAUNCH_KERNEL:
+    case KS_CUPTI_LAUNCH_COOPERATIVE:
+        read_plain(args, to);
+        break;
+    case KS_CUPTI_LAUNCH_KERNEL_EX_PTSZ:
+        per_thread = true;
+        read_extended(args, to);
+        break;
+    case KS_CUPTI_LAUNCH_KERNEL_EX:
+        read_extended(args, to);
+        break;
+    case KS_CUPTI_GRAPH_LAUNCH_PTSZ:
+    case KS_CUPTI_GRAPH_LAUNCH:
+        per_thread = function == KS_CUPTI_GRAPH_LAUNCH_PTSZ;
+        to->stream = ((const ks_cuda_graph_launch_args *)args)->stream;
+        break;
+    default:
+        return false;
+    }
+    if (per_thread && to->stream == NULL) {
+        to->stream = KS_CUDA_STREAM_PER_THREAD;
+    }
+    return true;
+}
+
+static bool is_capturing(ks_cuda_stream stream)
+{
+    int status = 0;
+    return the.cuda->stream_capturing(stream, &status) == 0 && status != 0;
+}
+
+static void on_callback(void *self, int domain, uint32_t function, const void *data)
+{
+    (void)self;
+    const ks_cupti_callback_data *d = data;
+    ks_api_launch launch = {.context = d->context, .kernel = d->symbol};
+    if (here.ours || domain != KS_CUPTI_DRIVER_API ||
+        !read_arguments(function, d->arguments, &launch)) {
+        return;
+    }
+    if (launch.function == NULL) {
+        launch.kernel = NULL;
+    }
+    if (d->site == KS_CUPTI_ENTER) {
+        if (is_capturing(launch.stream)) {
+            return;
+        }
+        the.watcher.lock(the.watcher.self);
+        here.inside = true;
+        the.watcher.enter(the.watcher.self, &launch);
+    } else if (here.inside) {
+        bool succeeded = d->result == NULL || *(const ks_cuda_result *)d->result == 0;
+        the.watcher.leave(the.watcher.self, &launch, succeeded);
+        here.inside = false;
+        the.watcher.unlock(the.watcher.self);
+    }
+}
+
+static ks_cupti_result enable_callbacks(const ks_cupti *cupti, ks_cupti_subscription subscription)
+{
+    ks_cupti_result result = 0;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && result == 0; i++) {
+        result = cupti->enable_callback(1, subscription, KS_CUPTI_DRIVER_API, functions[i]);
+    }
+    return result;
+}
+
+ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
+                            const ks_launch_watcher *watcher, ks_error *err)
+{
+    the.cuda = cuda;
+    the.cupti = cupti;
+    the.watcher = *watcher;
+    ks_cupti_subscription subscription = NULL;
+    ks_cupti_result result = cupti->subscribe(&subscription, on_callback, NULL);
+    if (result != 0) {
+        return ks_counters_fail(cupti, result, "cannot see what is launched", err);
+    }
+    the.subscription = subscription;
+    result = enable_callbacks(cupti, subscription);
+    if (result != 0) {
+        ks_launches_unwatch();
+        return ks_counters_fail(cupti, result, "cannot see what is launched", err);
+    }
+    return KS_OK;
+}
+
+void ks_launches_unwatch(void)
+{
+    if (the.subscription != NULL) {
+        the.cupti->unsubscribe(the.subscription);
+        the.subscription = NULL;
+    }
+}

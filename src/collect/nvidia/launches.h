@@ -1,0 +1,49 @@
+/*
+ * Seeing launches: CUPTI calls back at the beginning and the end of each driver function that
+ * launches. Between the two the watcher's lock is held, so that what it notes is in the order in
+ * which the device gets the work (docs/gpu.md). CUPTI serves one listener in a process.
+ */
+#ifndef KS_COLLECT_NVIDIA_LAUNCHES_H
+#define KS_COLLECT_NVIDIA_LAUNCHES_H
+
+#include <stdbool.h>
+
+#include "collect/nvidia/cuda.h"
+#include "collect/nvidia/cupti.h"
+
+/** A launch, as the call of the driver tells it. Borrowed for the callback. */
+typedef struct ks_api_launch {
+    ks_cuda_context context;
+    ks_cuda_function function; /**< NULL: of a graph */
+    ks_cuda_stream stream;     /**< in which the driver puts it */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t cluster[3]; /**< 0: none */
+    uint32_t shared_bytes;
+    const char *kernel; /**< mangled; of a graph NULL */
+} ks_api_launch;
+
+/** Who is told. Both are called with `lock` taken, on the thread that launches. */
+typedef struct ks_launch_watcher {
+    void *self;
+    void (*lock)(void *self);
+    void (*unlock)(void *self);
+    void (*enter)(void *self, const ks_api_launch *launch);
+    void (*leave)(void *self, const ks_api_launch *launch, bool succeeded);
+} ks_launch_watcher;
+
+/**
+ * Watch launches until ks_launches_unwatch(). Those into a graph that is being captured are no
+ * launches yet and are not told.
+ *
+ * @param[in] watcher  copied
+ * @return KS_EBUSY: another tool listens
+ */
+ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
+                            const ks_launch_watcher *watcher, ks_error *err);
+void ks_launches_unwatch(void);
+
+/** What the calling thread launches now is our own, and is not told. */
+void ks_launches_are_ours(bool ours);
+
+#endif

@@ -1,0 +1,263 @@
+/* The life of a batch: its passes, and what is read after the last one. */
+#include "collect/nvidia/measuring.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "collect/nvidia/refusal.h"
+#include "collect/nvidia/tracking.h"
+
+enum {
+    SLOTS = 32,           /* to begin with: the first start costs time for each of them */
+    RANGES_MAX = 1 << 20, /* of a batch, where there is no other limit */
+};
+static const size_t IMAGE_BYTES_MAX = (size_t)1 << 30;
+
+/* ---- the whole --------------------------------------------------------------------------------
+ */
+
+static void lock(void *self)
+{
+    ks_ledger_lock(((ks_measuring *)self)->ledger);
+}
+
+static void unlock(void *self)
+{
+    ks_ledger_unlock(((ks_measuring *)self)->ledger);
+}
+
+ks_status ks_measuring_init(ks_measuring *m, const ks_collect_spec *spec,
+                            const ks_counters *counters, ks_error *err)
+{
+    *m = (ks_measuring){.ledger = spec->ledger, .controls = spec->controls, .counters = counters};
+    bool by_kernel = m->controls->replay == KS_REPLAY_KERNEL;
+    bool by_range = m->controls->replay == KS_REPLAY_RANGE;
+    ks_fault_init(&m->fault);
+    KS_TRY(ks_cuda_get(&m->cuda, err));
+    KS_TRY(ks_cupti_get(&m->cupti, err));
+    m->passes = 1;
+    if (counters != NULL) {
+        m->passes = by_kernel ? 1 : (uint32_t)counters->config.passes;
+        m->spec =
+            (ks_profile_spec){.config = &counters->config,
+                              .metrics = counters->metrics,
+                              .count = counters->count,
+                              .range = by_range ? KS_CUPTI_USER_RANGE : KS_CUPTI_AUTO_RANGE,
+                              .replay = by_kernel ? KS_CUPTI_KERNEL_REPLAY : KS_CUPTI_USER_REPLAY,
+                              .slots = SLOTS,
+                              .flush = m->controls->cache == KS_CACHE_FLUSH};
+    }
+    m->ignored_any = ks_calloc(m->controls->ignored_count + 1, sizeof *m->ignored_any);
+    if (m->ignored_any == NULL) {
+        return ks_enomem(err);
+    }
+    const ks_launch_watcher watcher = {m, lock, unlock, ks_tracking_enter, ks_tracking_leave};
+    return ks_launches_watch(m->cuda, m->cupti, &watcher, err);
+}
+
+void ks_measuring_fini(ks_measuring *m)
+{
+    ks_launches_unwatch();
+    for (size_t i = 0; i < m->track_count; i++) {
+        ks_profiler_abandon(m->tracks[i].profiler);
+        ks_free(m->tracks[i].ranges);
+        ks_free(m->tracks[i].values);
+    }
+    ks_free(m->tracks);
+    ks_free(m->ignored_any);
+}
+
+static void set_mode(ks_measuring *m, ks_measuring_mode mode)
+{
+    ks_ledger_lock(m->ledger);
+    m->mode = mode;
+    ks_ledger_unlock(m->ledger);
+}
+
+/* ---- how much fits ----------------------------------------------------------------------------
+ */
+
+bool ks_measuring_can_segment(const ks_measuring *m)
+{
+    return m->passes == 1;
+}
+
+/* Slots for so many ranges: doubled until they do. */
+static size_t slots_for(size_t ranges)
+{
+    size_t slots = SLOTS;
+    while (slots < ranges) {
+        slots *= 2;
+    }
+    return slots;
+}
+
+/* Make room for the calls of this config, where a call must fit as a whole. */
+static ks_status fit_slots(ks_measuring *m, ks_error *err)
+{
+    if (m->counters == NULL || ks_measuring_can_segment(m) || m->most_ranges <= m->spec.slots) {
+        return KS_OK;
+    }
+    size_t per_range = 0;
+    for (size_t i = 0; i < m->track_count; i++) {
+        const ks_profiler *p = m->tracks[i].profiler;
+        per_range = p->object != NULL ? ks_profiler_range_bytes(p) : per_range;
+    }
+    size_t slots = slots_for(m->most_ranges);
+    if (per_range > 0 && slots > IMAGE_BYTES_MAX / per_range) {
+        size_t per_launch = m->spec.flush ? 2 : 1;
+        return ks_fail(err, KS_ELIMIT, "nvidia", 0,
+                       "a call launches %zu kernels, and the counters of %u passes have room for "
+                       "%zu: ask for fewer metrics (one pass has no limit), annotate less, or "
+                       "launch less in a call",
+                       m->most_ranges / per_launch, m->passes,
+                       IMAGE_BYTES_MAX / per_range / per_launch);
+    }
+    m->spec.slots = slots;
+    return KS_OK;
+}
+
+uint32_t ks_measuring_room(const ks_measuring *m)
+{
+    size_t each = m->most_ranges > 0 ? m->most_ranges : 1;
+    bool limited = m->counters != NULL && !ks_measuring_can_segment(m);
+    size_t room = (limited ? m->spec.slots : (size_t)RANGES_MAX) / each;
+    return m->one_by_one && limited ? 1 : room > 1 ? (uint32_t)room : 1;
+}
+
+/* ---- warm-up ----------------------------------------------------------------------------------
+ */
+
+ks_status ks_measuring_warm_begin(ks_measuring *m, bool first, ks_error *err)
+{
+    (void)err;
+    m->calls_ranges = 0;
+    if (first) {
+        m->most_ranges = 0;
+        m->one_by_one = false;
+    }
+    set_mode(m, KS_MEASURING_WARM_UP);
+    return KS_OK;
+}
+
+static void note_call(ks_measuring *m)
+{
+    ks_ledger_lock(m->ledger);
+    m->most_ranges = m->calls_ranges > m->most_ranges ? m->calls_ranges : m->most_ranges;
+    m->calls_ranges = 0;
+    ks_ledger_unlock(m->ledger);
+}
+
+ks_status ks_measuring_warm_end(ks_measuring *m, ks_error *err)
+{
+    set_mode(m, KS_MEASURING_OFF);
+    note_call(m);
+    return ks_fault_take(&m->fault, err);
+}
+
+/* ---- passes -----------------------------------------------------------------------------------
+ */
+
+static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    track->at = 0;
+    if (m->pass == 0) {
+        track->count = track->segment = 0;
+        track->differs = track->captured_wrongly = false;
+        track->captured = 0;
+        track->measured = true;
+        if (m->counters != NULL) {
+            KS_TRY(ks_profiler_prepare(track->profiler, &m->spec, err));
+            KS_TRY(ks_profiler_begin(track->profiler, &m->spec, err));
+        }
+    }
+    return m->counters != NULL && track->measured ? ks_profiler_start(track->profiler, err) : KS_OK;
+}
+
+ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err)
+{
+    ks_cuda_context current = NULL;
+    m->cuda->context(&current);
+    if (current != NULL) {
+        KS_TRY(ks_tracking_add_context(m, current, err));
+    }
+    m->pass = pass;
+    m->outside = pass == 0 ? 0 : m->outside;
+    if (pass == 0) {
+        KS_TRY(fit_slots(m, err));
+    }
+    for (size_t i = 0; i < m->track_count; i++) {
+        KS_TRY(begin_track(m, &m->tracks[i], err));
+    }
+    set_mode(m, KS_MEASURING_PASS);
+    return KS_OK;
+}
+
+void ks_measuring_run_begin(ks_measuring *m, uint32_t run)
+{
+    ks_ledger_lock(m->ledger);
+    m->run = run;
+    m->calls_ranges = 0;
+    m->open_visits = 0;
+    ks_ledger_unlock(m->ledger);
+}
+
+ks_status ks_measuring_run_end(ks_measuring *m, ks_error *err)
+{
+    note_call(m);
+    return ks_fault_take(&m->fault, err);
+}
+
+void ks_measuring_abort_run(ks_measuring *m)
+{
+    note_call(m);
+    m->one_by_one = true;
+    for (size_t i = 0; i < m->track_count && m->open_visits > 0; i++) {
+        ks_profiler_pop(m->tracks[i].profiler);
+    }
+    m->open_visits = 0;
+}
+
+/* Wait for the work of a pass. An error of the device stays with its context for good. */
+static ks_status synchronize(const ks_measuring *m, const ks_track *track, ks_error *err)
+{
+    ks_cuda_context out = NULL;
+    ks_cuda_result result = m->cuda->push_context(track->profiler->context);
+    if (result == 0) {
+        result = m->cuda->synchronize();
+        m->cuda->pop_context(&out);
+    }
+    return result == 0
+               ? KS_OK
+               : ks_cuda_fail(m->cuda, result,
+                              "the GPU cannot go on after what was launched in this config", err);
+}
+
+static ks_status end_track(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    bool complete = false;
+    KS_TRY(synchronize(m, track, err));
+    if (m->counters == NULL || !track->measured) {
+        return KS_OK;
+    }
+    track->differs = track->differs || (m->pass > 0 && track->at != track->count);
+    KS_TRY(ks_profiler_stop(track->profiler, &complete, err));
+    if (m->pass + 1 < m->passes) {
+        return KS_OK;
+    }
+    return complete ? ks_tracking_read(m, track, err)
+                    : ks_fail(err, KS_ESTATE, "nvidia", 0,
+                              "this device needs more than the %u passes that its chip needs; ask "
+                              "for fewer metrics at once",
+                              m->passes);
+}
+
+ks_status ks_measuring_pass_end(ks_measuring *m, ks_error *err)
+{
+    set_mode(m, KS_MEASURING_OFF);
+    for (size_t i = 0; i < m->track_count; i++) {
+        KS_TRY(end_track(m, &m->tracks[i], err));
+    }
+    return ks_fault_take(&m->fault, err);
+}

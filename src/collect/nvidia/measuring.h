@@ -1,0 +1,104 @@
+/*
+ * Measuring one batch: which launches came, in which range of counters each of them is, and what
+ * the counters say. Launches come in callbacks on any thread, under the ledger's lock; all else
+ * happens on the thread that runs the body.
+ */
+#ifndef KS_COLLECT_NVIDIA_MEASURING_H
+#define KS_COLLECT_NVIDIA_MEASURING_H
+
+#include "base/fault.h"
+#include "collect/collector.h"
+#include "collect/nvidia/counters.h"
+#include "collect/nvidia/launches.h"
+#include "collect/nvidia/profiler.h"
+
+/** What a range of counters holds. */
+typedef enum ks_range_kind {
+    KS_RANGE_OTHER, /**< nothing that is measured: our own kernel, one outside any annotation */
+    KS_RANGE_KERNEL,
+    KS_RANGE_GRAPH, /**< a graph, of which a range per kernel says nothing */
+    KS_RANGE_VISIT, /**< all that a visit of an annotation launched */
+} ks_range_kind;
+
+typedef struct ks_range {
+    ks_range_kind kind;
+    uint32_t annotation;
+    uint32_t run;
+} ks_range;
+
+/** A context in which something is measured. */
+typedef struct ks_track {
+    ks_profiler *profiler;
+    ks_range *ranges; /**< of the first pass, in the device's order */
+    size_t count;
+    size_t capacity;
+    size_t at;      /**< range that the present pass has come to */
+    size_t segment; /**< first range of the image that is being filled */
+    double *values; /**< [range][metric] */
+    size_t value_capacity;
+    bool measured;         /**< in this batch */
+    bool differs;          /**< a later pass has other ranges than the first */
+    bool captured_wrongly; /**< there are more or fewer ranges than launches */
+    size_t captured;       /**< ranges that the counters have */
+} ks_track;
+
+typedef enum ks_measuring_mode {
+    KS_MEASURING_OFF,
+    KS_MEASURING_WARM_UP, /**< launches are counted, and that is all */
+    KS_MEASURING_PASS,
+} ks_measuring_mode;
+
+typedef struct ks_measuring {
+    const ks_cuda *cuda;
+    const ks_cupti *cupti;
+    ks_ledger *ledger;
+    const ks_controls *controls;
+    const ks_counters *counters; /**< NULL: launches are seen, and nothing is counted */
+    ks_profile_spec spec;
+    uint32_t passes; /**< of the counters, as calls of the body */
+
+    ks_measuring_mode mode;
+    uint32_t pass;
+    uint32_t run;
+    ks_track *tracks;
+    size_t track_count;
+    size_t track_capacity;
+    bool *ignored_any; /**< by pattern: some kernel matched it */
+    /* of the launch between its beginning and its end: */
+    ks_range_kind now;
+    ks_track *now_in;   /**< NULL: in a context that was not known */
+    ks_owner now_owner; /**< its annotation NULL: none */
+    bool now_owned;     /**< it is of the present call */
+    bool now_ignored;   /**< the plan leaves it out */
+
+    uint64_t outside;     /**< launches in contexts that were not known */
+    size_t calls_ranges;  /**< ranges of the present call, of the one context that has most */
+    size_t most_ranges;   /**< of any call of this config */
+    uint32_t open_visits; /**< in a user range */
+    bool overlapping;     /**< visits on several threads at once */
+    bool one_by_one;      /**< a run failed in some pass: batches of one run, so that the others are
+                               not harmed */
+    ks_fault fault;
+} ks_measuring;
+
+/** @param[in] counters  NULL: none */
+ks_status ks_measuring_init(ks_measuring *m, const ks_collect_spec *spec,
+                            const ks_counters *counters, ks_error *err);
+void ks_measuring_fini(ks_measuring *m);
+
+ks_status ks_measuring_warm_begin(ks_measuring *m, bool first, ks_error *err);
+ks_status ks_measuring_warm_end(ks_measuring *m, ks_error *err);
+uint32_t ks_measuring_room(const ks_measuring *m);
+/** Whether a full image can be read, and another begun, in the middle of a pass. */
+bool ks_measuring_can_segment(const ks_measuring *m);
+ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err);
+void ks_measuring_run_begin(ks_measuring *m, uint32_t run);
+ks_status ks_measuring_run_end(ks_measuring *m, ks_error *err);
+void ks_measuring_abort_run(ks_measuring *m);
+ks_status ks_measuring_pass_end(ks_measuring *m, ks_error *err);
+
+/** An annotation is entered or left: in range replay its launches go into one range. */
+void ks_measuring_enter(ks_measuring *m, ks_visit *visit);
+void ks_measuring_leave(ks_measuring *m, ks_visit *visit);
+
+#endif

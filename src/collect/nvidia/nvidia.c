@@ -1,0 +1,308 @@
+#include "collect/nvidia/nvidia.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "collect/nvidia/gpu.h"
+#include "collect/nvidia/measuring.h"
+#include "collect/nvidia/probe.h"
+#include "collect/nvidia/unknown.h"
+#include "collect/nvidia/values.h"
+#include "collect/registry.h"
+
+struct ks_collector {
+    ks_gpu gpu;
+    const uint32_t *numbers;
+    ks_counters counters;
+    ks_measuring measuring;
+    bool measuring_ready;
+    bool give_back;
+};
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static ks_status nvidia_list(const ks_metric_sink *to, ks_error *err)
+{
+    (void)to; /* thousands, and a driver would have to be asked: lookup() has them one by one */
+    (void)err;
+    return KS_OK;
+}
+
+static ks_status tell_entry(void *self, const ks_chip_metric *metric, ks_error *err)
+{
+    const ks_metric_sink *to = self;
+    const ks_metric_entry entry = {.name = metric->name,
+                                   .unit = metric->unit,
+                                   .kind = metric->kind,
+                                   .description = metric->description,
+                                   .targets = KS_TARGET_REGION};
+    return to->add(to->self, &entry, err);
+}
+
+/* The name is one of a GPU's, as far as can be told where there is none. */
+static ks_status tell_unavailable(const char *name, const char *why, const ks_metric_sink *to,
+                                  ks_error *err)
+{
+    const ks_metric_entry entry = {
+        .name = name, .kind = KS_COUNT, .reason = why, .targets = KS_TARGET_REGION};
+    return to->add(to->self, &entry, err);
+}
+
+/* Whether the range profiler may know a name; others of GPUs come from elsewhere. */
+static bool is_counter(const char *name)
+{
+    static const char *const others[] = {"kernel__", "launch__", "device__", "nvml__"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strncmp(name, others[i], strlen(others[i])) == 0) {
+            return false;
+        }
+    }
+    return ks_is_gpu_metric(name);
+}
+
+static ks_status nvidia_lookup(const char *name, const ks_metric_sink *to, ks_error *err)
+{
+    ks_gpu gpu;
+    ks_chip *chip = NULL;
+    ks_error none = KS_ERROR_INIT;
+    if (!is_counter(name)) {
+        return KS_OK;
+    }
+    ks_status status = ks_gpu_here(&gpu, &none);
+    if (status == KS_ENOMEM) {
+        return ks_enomem(err);
+    }
+    if (status != KS_OK) {
+        return tell_unavailable(name, none.message, to, err);
+    }
+    KS_TRY(ks_gpu_chip(&gpu, &chip, err));
+    status = ks_chip_describe(chip, name, tell_entry, (void *)(uintptr_t)to, &none);
+    if (status == KS_ENOTFOUND) {
+        return ks_chip_fail_unknown(chip, name, err);
+    }
+    return status == KS_OK ? KS_OK
+                           : ks_fail(err, status, none.origin, none.native, "%s", none.message);
+}
+
+/* ---- life -------------------------------------------------------------------------------------
+ */
+
+static void nvidia_close(ks_collector *self)
+{
+    if (self == NULL) {
+        return;
+    }
+    if (self->measuring_ready) {
+        ks_measuring_fini(&self->measuring);
+    }
+    if (self->give_back) {
+        ks_profilers_give_back();
+    }
+    ks_counters_fini(&self->counters);
+    ks_free(self);
+}
+
+static const char *replay_name(ks_replay replay)
+{
+    return replay == KS_REPLAY_RANGE ? "range" : replay == KS_REPLAY_KERNEL ? "kernel" : "user";
+}
+
+/* A metric to be filled in, and who keeps its texts. */
+typedef struct description {
+    ks_metric *metric;
+    ks_pool *texts;
+} description;
+
+static ks_status describe(void *self, const ks_chip_metric *from, ks_error *err)
+{
+    const description *d = self;
+    ks_text_id unit = 0;
+    KS_TRY(ks_pool_add(d->texts, from->unit, &unit, err));
+    d->metric->unit = ks_pool_text(d->texts, unit);
+    d->metric->kind = from->kind;
+    return KS_OK;
+}
+
+static ks_status describe_metrics(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
+{
+    for (uint32_t i = 0; i < spec->count; i++) {
+        ks_metric *metric = spec->metrics[i];
+        const ks_combining *combining = &self->counters.combining[i];
+        description to = {metric, &self->counters.names};
+        KS_TRY(ks_chip_describe(self->counters.chip, metric->name, describe, &to, err));
+        metric->rule = combining->rule;
+        if (metric->rule == KS_RULE_MAX || metric->rule == KS_RULE_MIN) {
+            metric->kind = KS_EXTREMUM;
+        }
+        metric->source = ks_nvidia_ops.name;
+        metric->passes = (uint32_t)self->counters.config.passes;
+        metric->replay = replay_name(spec->controls->replay);
+        metric->cache = spec->controls->cache == KS_CACHE_FLUSH ? "all" : "none";
+        metric->device = self->gpu.name;
+    }
+    return KS_OK;
+}
+
+static ks_status open_counters(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
+{
+    const char **names = ks_calloc(spec->count, sizeof *names);
+    if (names == NULL) {
+        return ks_enomem(err);
+    }
+    for (uint32_t i = 0; i < spec->count; i++) {
+        names[i] = spec->metrics[i]->name;
+    }
+    ks_status status = ks_counters_init(self->gpu.chip, names, spec->count, &self->counters, err);
+    ks_free(names);
+    return status;
+}
+
+static ks_status open_all(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
+{
+    KS_TRY(ks_gpu_here(&self->gpu, err));
+    KS_TRY(open_counters(self, spec, err));
+    KS_TRY(describe_metrics(self, spec, err));
+    self->measuring_ready = true;
+    return ks_measuring_init(&self->measuring, spec, &self->counters, err);
+}
+
+static ks_status nvidia_open(const ks_collect_spec *spec, ks_collector **out, ks_error *err)
+{
+    ks_collector *self = ks_calloc(1, sizeof *self);
+    if (self == NULL) {
+        return ks_enomem(err);
+    }
+    self->numbers = spec->numbers;
+    self->give_back = spec->controls->give_back;
+    ks_status status = open_all(self, spec, err);
+    if (status != KS_OK) {
+        nvidia_close(self);
+        return status;
+    }
+    *out = self;
+    return KS_OK;
+}
+
+static ks_needs nvidia_needs(const ks_collector *self)
+{
+    return (ks_needs){.passes = self->measuring.passes, .sees_launches = true};
+}
+
+static ks_status nvidia_facts(const ks_collector *self, const ks_fact_sink *to, ks_error *err)
+{
+    const ks_cuda *cuda = self->gpu.cuda;
+    const ks_cupti *cupti = self->gpu.cupti;
+    char text[600];
+    int version = 0;
+    cuda->version(&version);
+    KS_TRY(to->add(to->self, "gpu", ks_text(self->gpu.name), NULL, err));
+    KS_TRY(to->add(to->self, "gpu_uuid", ks_text(self->gpu.uuid), NULL, err));
+    KS_TRY(to->add(to->self, "gpu_chip", ks_text(self->gpu.chip), NULL, err));
+    snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
+    KS_TRY(to->add(to->self, "cuda_driver", ks_text(text), NULL, err));
+    snprintf(text, sizeof text, "%s, API version %u", cupti->library.path, cupti->api_version);
+    return to->add(to->self, "cupti", ks_text(text), NULL, err);
+}
+
+/* ---- a run ------------------------------------------------------------------------------------
+ */
+
+static ks_status nvidia_warm_begin(ks_collector *self, bool first, ks_error *err)
+{
+    return ks_measuring_warm_begin(&self->measuring, first, err);
+}
+
+static ks_status nvidia_warm_end(ks_collector *self, ks_error *err)
+{
+    return ks_measuring_warm_end(&self->measuring, err);
+}
+
+static uint32_t nvidia_room(const ks_collector *self)
+{
+    return ks_measuring_room(&self->measuring);
+}
+
+static ks_status nvidia_pass_begin(ks_collector *self, const ks_pass_ctx *ctx, ks_error *err)
+{
+    return ks_measuring_pass_begin(&self->measuring, ctx->pass, err);
+}
+
+static ks_status nvidia_run_begin(ks_collector *self, const ks_run_ctx *ctx, ks_error *err)
+{
+    (void)err;
+    ks_measuring_run_begin(&self->measuring, ctx->run);
+    return KS_OK;
+}
+
+static void nvidia_begin(void *self, ks_visit *visit)
+{
+    ks_measuring_enter(&((ks_collector *)self)->measuring, visit);
+}
+
+static void nvidia_end(void *self, ks_visit *visit)
+{
+    ks_measuring_leave(&((ks_collector *)self)->measuring, visit);
+}
+
+static void nvidia_child(void *self, ks_visit *visit, const ks_child *child)
+{
+    (void)self; /* no metric of ours is one of programs */
+    (void)visit;
+    (void)child;
+}
+
+static ks_status nvidia_run_end(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
+                                ks_error *err)
+{
+    (void)ctx;
+    (void)into;
+    return ks_measuring_run_end(&self->measuring, err);
+}
+
+static ks_status nvidia_pass_end(ks_collector *self, ks_error *err)
+{
+    return ks_measuring_pass_end(&self->measuring, err);
+}
+
+static ks_status nvidia_drain(ks_collector *self, ks_samples *into, ks_error *err)
+{
+    return ks_nvidia_values(&self->measuring, self->numbers, into, err);
+}
+
+static void nvidia_abort(ks_collector *self, const ks_run_ctx *ctx)
+{
+    (void)ctx;
+    ks_measuring_abort_run(&self->measuring);
+}
+
+void ks_nvidia_release(void)
+{
+    ks_profilers_give_back();
+}
+
+const ks_collector_ops ks_nvidia_ops = {
+    .name = "nvidia",
+    .probe = ks_nvidia_probe,
+    .list = nvidia_list,
+    .lookup = nvidia_lookup,
+    .open = nvidia_open,
+    .needs = nvidia_needs,
+    .facts = nvidia_facts,
+    .warm_begin = nvidia_warm_begin,
+    .warm_end = nvidia_warm_end,
+    .room = nvidia_room,
+    .pass_begin = nvidia_pass_begin,
+    .run_begin = nvidia_run_begin,
+    .begin = nvidia_begin,
+    .end = nvidia_end,
+    .child = nvidia_child,
+    .run_end = nvidia_run_end,
+    .pass_end = nvidia_pass_end,
+    .drain = nvidia_drain,
+    .abort = nvidia_abort,
+    .close = nvidia_close,
+};

@@ -1,0 +1,378 @@
+#include "collect/nvidia/profiler.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "collect/nvidia/refusal.h"
+
+/* All profilers of the process: used by one run at a time. */
+static ks_profiler *all;
+
+/* ---- contexts ---------------------------------------------------------------------------------
+ */
+
+/* Make a profiler's context current. @return whether it has to be put back */
+static bool enter_context(const ks_profiler *p)
+{
+    ks_cuda_context now = NULL;
+    p->cuda->context(&now);
+    return now != p->context && p->cuda->push_context(p->context) == 0;
+}
+
+static void leave_context(const ks_profiler *p, bool entered)
+{
+    if (entered) {
+        ks_cuda_context out = NULL;
+        p->cuda->pop_context(&out);
+    }
+}
+
+static bool is_alive(const ks_profiler *p)
+{
+    unsigned long long id = 0;
+    return p->cuda->context_id(p->context, &id) == 0 && id == p->context_id;
+}
+
+/* ---- enabling ---------------------------------------------------------------------------------
+ */
+
+static void forget_spec(ks_profiler *p)
+{
+    for (size_t i = 0; p->metrics != NULL && i < p->count; i++) {
+        ks_free(p->metrics[i]);
+    }
+    ks_free(p->metrics);
+    ks_free(p->fresh);
+    ks_free(p->image);
+    p->metrics = NULL;
+    p->fresh = p->image = NULL;
+    p->count = p->bytes = p->slots = 0;
+    p->unfinished = false;
+}
+
+/* With its context current. */
+static void disable(ks_profiler *p)
+{
+    if (p->object != NULL) {
+        ks_profiler_abandon(p);
+        ks_cupti_of_profiler params = {.size = KS_KNOWN(ks_cupti_of_profiler, profiler),
+                                       .profiler = p->object};
+        p->cupti->disable(&params);
+        p->object = NULL;
+    }
+    forget_spec(p);
+}
+
+static void free_profiler(ks_profiler *p)
+{
+    if (is_alive(p)) {
+        bool entered = enter_context(p);
+        disable(p);
+        ks_flush_fini(&p->flush);
+        leave_context(p, entered);
+    }
+    forget_spec(p); /* what was in the context has gone with it */
+    ks_free(p);
+}
+
+static bool is_same(const ks_profiler *p, const ks_profile_spec *spec)
+{
+    if (p->object == NULL || p->count != spec->count || p->range != spec->range ||
+        p->replay != spec->replay || p->slots < spec->slots) {
+        return false;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        if (strcmp(p->metrics[i], spec->metrics[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static ks_status keep_spec(ks_profiler *p, const ks_profile_spec *spec, ks_error *err)
+{
+    p->metrics = ks_calloc(spec->count, sizeof *p->metrics);
+    if (p->metrics == NULL) {
+        return ks_enomem(err);
+    }
+    p->count = spec->count;
+    for (size_t i = 0; i < spec->count; i++) {
+        size_t bytes = strlen(spec->metrics[i]) + 1;
+        p->metrics[i] = ks_alloc(bytes);
+        if (p->metrics[i] == NULL) {
+            return ks_enomem(err);
+        }
+        memcpy(p->metrics[i], spec->metrics[i], bytes);
+    }
+    p->range = spec->range;
+    p->replay = spec->replay;
+    p->slots = spec->slots;
+    return KS_OK;
+}
+
+static ks_status make_images(ks_profiler *p, ks_error *err)
+{
+    ks_cupti_image_size size = {.size = KS_KNOWN(ks_cupti_image_size, bytes),
+                                .profiler = p->object,
+                                .names = (const char **)p->metrics,
+                                .count = p->count,
+                                .slots = p->slots,
+                                .nodes = (uint32_t)p->slots};
+    ks_cupti_result result = p->cupti->image_size(&size);
+    if (result != 0) {
+        return ks_counters_fail(p->cupti, result, "cannot tell the room for counters", err);
+    }
+    p->bytes = size.bytes;
+    p->fresh = ks_calloc(p->bytes, 1);
+    p->image = ks_alloc(p->bytes);
+    if (p->fresh == NULL || p->image == NULL) {
+        return ks_enomem(err);
+    }
+    ks_cupti_image_init init = {.size = KS_KNOWN(ks_cupti_image_init, image),
+                                .profiler = p->object,
+                                .bytes = p->bytes,
+                                .image = p->fresh};
+    result = p->cupti->image_init(&init);
+    return result == 0 ? KS_OK
+                       : ks_counters_fail(p->cupti, result, "cannot make room for counters", err);
+}
+
+/* With its context current. */
+static ks_status enable(ks_profiler *p, const ks_profile_spec *spec, ks_error *err)
+{
+    static bool initialized;
+    const char *unsupported = ks_counters_unsupported(p->cupti, p->device);
+    if (unsupported != NULL) {
+        return ks_fail(err, KS_UNAVAILABLE, "cupti", 0, "the counters of GPU %d cannot be read: %s",
+                       p->device, unsupported);
+    }
+    ks_cupti_profiler_init init = {.size = KS_KNOWN(ks_cupti_profiler_init, reserved)};
+    ks_cupti_result result = initialized ? 0 : p->cupti->profiler_init(&init);
+    initialized = initialized || result == 0;
+    ks_cupti_enable params = {.size = KS_KNOWN(ks_cupti_enable, profiler), .context = p->context};
+    result = result != 0 ? result : p->cupti->enable(&params);
+    if (result != 0) {
+        return ks_counters_fail(p->cupti, result, "cannot have the GPU's counters", err);
+    }
+    p->object = params.profiler;
+    KS_TRY(keep_spec(p, spec, err));
+    return make_images(p, err);
+}
+
+static ks_status prepare(ks_profiler *p, const ks_profile_spec *spec, ks_error *err)
+{
+    if (spec->flush && p->flush.kernel == NULL) {
+        KS_TRY(ks_flush_init(p->cuda, p->device, &p->flush, err));
+    }
+    if (is_same(p, spec)) {
+        return KS_OK;
+    }
+    disable(p);
+    ks_status status = enable(p, spec, err);
+    if (status != KS_OK) {
+        disable(p);
+    }
+    return status;
+}
+
+ks_status ks_profiler_prepare(ks_profiler *profiler, const ks_profile_spec *spec, ks_error *err)
+{
+    bool entered = enter_context(profiler);
+    ks_status status = prepare(profiler, spec, err);
+    leave_context(profiler, entered);
+    return status;
+}
+
+static ks_status make_profiler(ks_profiler *p, ks_error *err)
+{
+    ks_cuda_result result = p->cuda->context_id(p->context, &p->context_id);
+    bool entered = enter_context(p);
+    result = result != 0 ? result : p->cuda->context_device(&p->device);
+    leave_context(p, entered);
+    return result == 0 ? KS_OK
+                       : ks_cuda_fail(p->cuda, result, "cannot measure in a CUDA context", err);
+}
+
+ks_status ks_profiler_of(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_context context,
+                         ks_profiler **out, ks_error *err)
+{
+    for (ks_profiler **at = &all; *at != NULL;) {
+        ks_profiler *p = *at;
+        if (p->context == context && is_alive(p)) {
+            *out = p;
+            return KS_OK;
+        }
+        if (p->context == context) { /* a later one at the same address */
+            *at = p->next;
+            free_profiler(p);
+        } else {
+            at = &p->next;
+        }
+    }
+    ks_profiler *p = ks_calloc(1, sizeof *p);
+    if (p == NULL) {
+        return ks_enomem(err);
+    }
+    p->cuda = cuda;
+    p->cupti = cupti;
+    p->context = context;
+    ks_status status = make_profiler(p, err);
+    if (status != KS_OK) {
+        ks_free(p);
+        return status;
+    }
+    p->next = all;
+    all = p;
+    *out = p;
+    return KS_OK;
+}
+
+void ks_profilers_give_back(void)
+{
+    while (all != NULL) {
+        ks_profiler *p = all;
+        all = p->next;
+        free_profiler(p);
+    }
+}
+
+bool ks_profilers_held(void)
+{
+    bool held = false;
+    for (const ks_profiler *p = all; p != NULL; p = p->next) {
+        held = held || p->object != NULL;
+    }
+    return held;
+}
+
+size_t ks_profiler_range_bytes(const ks_profiler *profiler)
+{
+    return profiler->bytes / profiler->slots;
+}
+
+/* ---- passes -----------------------------------------------------------------------------------
+ */
+
+/* Go through what is left of a session that was not finished: until its last pass CUPTI ignores
+ * what it is told about the next one. */
+static ks_status finish_session(ks_profiler *p, ks_error *err)
+{
+    ks_profiler_abandon(p);
+    while (p->unfinished) {
+        bool complete = false;
+        KS_TRY(ks_profiler_start(p, err));
+        KS_TRY(ks_profiler_stop(p, &complete, err));
+    }
+    return KS_OK;
+}
+
+ks_status ks_profiler_begin(ks_profiler *profiler, const ks_profile_spec *spec, ks_error *err)
+{
+    KS_TRY(finish_session(profiler, err));
+    memcpy(profiler->image, profiler->fresh, profiler->bytes);
+    ks_cupti_set_config params = {.size = KS_KNOWN(ks_cupti_set_config, target_level),
+                                  .profiler = profiler->object,
+                                  .config_bytes = spec->config->bytes,
+                                  .config = spec->config->image,
+                                  .image_bytes = profiler->bytes,
+                                  .image = profiler->image,
+                                  .range = profiler->range,
+                                  .replay = profiler->replay,
+                                  .slots = profiler->slots,
+                                  .levels = 1,
+                                  .least_level = 1,
+                                  .target_level = 1};
+    bool entered = enter_context(profiler);
+    ks_cupti_result result = profiler->cupti->set_config(&params);
+    leave_context(profiler, entered);
+    return result == 0 ? KS_OK
+                       : ks_counters_fail(profiler->cupti, result, "cannot set the counters", err);
+}
+
+static ks_cupti_of_profiler of(const ks_profiler *p)
+{
+    return (ks_cupti_of_profiler){.size = KS_KNOWN(ks_cupti_of_profiler, profiler),
+                                  .profiler = p->object};
+}
+
+ks_status ks_profiler_start(ks_profiler *profiler, ks_error *err)
+{
+    ks_cupti_of_profiler params = of(profiler);
+    bool entered = enter_context(profiler);
+    ks_cupti_result result = profiler->cupti->start(&params);
+    leave_context(profiler, entered);
+    profiler->running = result == 0;
+    profiler->unfinished = profiler->unfinished || result == 0;
+    return result == 0
+               ? KS_OK
+               : ks_counters_fail(profiler->cupti, result, "cannot start the counters", err);
+}
+
+ks_status ks_profiler_stop(ks_profiler *profiler, bool *complete, ks_error *err)
+{
+    ks_cupti_stop params = {.size = KS_KNOWN(ks_cupti_stop, complete),
+                            .profiler = profiler->object};
+    bool entered = enter_context(profiler);
+    ks_cupti_result result = profiler->cupti->stop(&params);
+    leave_context(profiler, entered);
+    profiler->running = false;
+    *complete = params.complete != 0;
+    profiler->unfinished = profiler->unfinished && result == 0 && !*complete;
+    return result == 0 ? KS_OK
+                       : ks_counters_fail(profiler->cupti, result, "cannot stop the counters", err);
+}
+
+void ks_profiler_abandon(ks_profiler *profiler)
+{
+    bool complete = false;
+    if (profiler->running) {
+        ks_profiler_stop(profiler, &complete, NULL);
+    }
+}
+
+ks_status ks_profiler_decode(ks_profiler *profiler, size_t *ranges, size_t *dropped, ks_error *err)
+{
+    ks_cupti_decode decode = {.size = KS_KNOWN(ks_cupti_decode, dropped),
+                              .profiler = profiler->object};
+    ks_cupti_image_info info = {.size = KS_KNOWN(ks_cupti_image_info, ranges),
+                                .image = profiler->image,
+                                .bytes = profiler->bytes};
+    bool entered = enter_context(profiler);
+    ks_cupti_result result = profiler->cupti->decode(&decode);
+    leave_context(profiler, entered);
+    result = result != 0 ? result : profiler->cupti->image_info(&info);
+    *ranges = info.ranges;
+    *dropped = decode.dropped;
+    return result == 0 ? KS_OK
+                       : ks_counters_fail(profiler->cupti, result, "cannot read the counters", err);
+}
+
+ks_status ks_profiler_evaluate(const ks_profiler *profiler, const ks_profile_spec *spec,
+                               size_t range, double *values, ks_error *err)
+{
+    ks_cupti_evaluate params = {.size = KS_KNOWN(ks_cupti_evaluate, values),
+                                .host = spec->config->host,
+                                .image = profiler->image,
+                                .bytes = profiler->bytes,
+                                .range = range,
+                                .names = (const char **)profiler->metrics,
+                                .count = profiler->count,
+                                .values = values};
+    ks_cupti_result result = profiler->cupti->evaluate(&params);
+    return result == 0 ? KS_OK
+                       : ks_counters_fail(profiler->cupti, result, "cannot read the counters", err);
+}
+
+ks_cupti_result ks_profiler_push(ks_profiler *profiler, const char *name)
+{
+    ks_cupti_push params = {
+        .size = KS_KNOWN(ks_cupti_push, name), .profiler = profiler->object, .name = name};
+    return profiler->cupti->push(&params);
+}
+
+ks_cupti_result ks_profiler_pop(ks_profiler *profiler)
+{
+    ks_cupti_of_profiler params = of(profiler);
+    return profiler->cupti->pop(&params);
+}

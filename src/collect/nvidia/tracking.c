@@ -1,0 +1,297 @@
+#include "collect/nvidia/tracking.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/demangle.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "collect/nvidia/refusal.h"
+
+/* ---- contexts ---------------------------------------------------------------------------------
+ */
+
+static ks_track *find_track(ks_measuring *m, ks_cuda_context context)
+{
+    for (size_t i = 0; i < m->track_count; i++) {
+        if (m->tracks[i].profiler->context == context) {
+            return &m->tracks[i];
+        }
+    }
+    return NULL;
+}
+
+ks_status ks_tracking_add_context(ks_measuring *m, ks_cuda_context context, ks_error *err)
+{
+    ks_profiler *profiler = NULL;
+    KS_TRY(ks_profiler_of(m->cuda, m->cupti, context, &profiler, err));
+    if (find_track(m, context) != NULL) {
+        return KS_OK;
+    }
+    KS_TRY(KS_GROW(m->tracks, m->track_capacity, m->track_count + 1, err));
+    m->tracks[m->track_count++] = (ks_track){.profiler = profiler};
+    return KS_OK;
+}
+
+/* Nothing can be returned from a callback. */
+static void note_fault(ks_measuring *m, ks_status status, const ks_error *fault)
+{
+    if (status != KS_OK) {
+        ks_fault_note(&m->fault, fault);
+    }
+}
+
+/* ---- ranges -----------------------------------------------------------------------------------
+ */
+
+static void add_range(ks_measuring *m, ks_track *track, ks_range range)
+{
+    m->calls_ranges++;
+    if (m->pass > 0) {
+        const ks_range *first = track->at < track->count ? &track->ranges[track->at] : NULL;
+        track->differs = track->differs || first == NULL || first->kind != range.kind ||
+                         first->annotation != range.annotation || first->run != range.run;
+        track->at++;
+        return;
+    }
+    ks_error fault = KS_ERROR_INIT;
+    ks_status status = KS_GROW(track->ranges, track->capacity, track->count + 1, &fault);
+    note_fault(m, status, &fault);
+    if (status == KS_OK) {
+        track->ranges[track->count++] = range;
+        track->at = track->count;
+    }
+}
+
+static ks_status read_range(ks_measuring *m, ks_track *track, size_t index, ks_error *err)
+{
+    size_t metrics = m->counters->count;
+    double *values = track->values + index * metrics;
+    for (size_t i = 0; i < metrics; i++) {
+        values[i] = NAN;
+    }
+    ks_range_kind kind = track->ranges[index].kind;
+    if (kind != KS_RANGE_KERNEL && kind != KS_RANGE_VISIT) {
+        return KS_OK;
+    }
+    return ks_profiler_evaluate(track->profiler, &m->spec, index - track->segment, values, err);
+}
+
+ks_status ks_tracking_read(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    size_t ranges = 0;
+    size_t dropped = 0;
+    size_t expected = track->count - track->segment;
+    KS_TRY(ks_profiler_decode(track->profiler, &ranges, &dropped, err));
+    if (ranges != expected) {
+        track->captured_wrongly = true;
+        track->captured = track->segment + ranges;
+        return KS_OK;
+    }
+    KS_TRY(
+        KS_GROW(track->values, track->value_capacity, track->count * m->counters->count + 1, err));
+    for (size_t i = track->segment; i < track->count; i++) {
+        KS_TRY(read_range(m, track, i, err));
+    }
+    track->segment = track->count;
+    track->captured = track->count;
+    return KS_OK;
+}
+
+/* The image is full: read it, and go on with an empty one. */
+static ks_status begin_segment(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    bool complete = false;
+    KS_TRY(ks_profiler_stop(track->profiler, &complete, err));
+    KS_TRY(ks_tracking_read(m, track, err));
+    KS_TRY(ks_profiler_begin(track->profiler, &m->spec, err));
+    return ks_profiler_start(track->profiler, err);
+}
+
+/* Room for `need` ranges more, where a pass can be cut. */
+static void make_room(ks_measuring *m, ks_track *track, size_t need)
+{
+    bool full = track->count - track->segment + need > track->profiler->slots;
+    if (!full || !ks_measuring_can_segment(m) || track->captured_wrongly) {
+        return;
+    }
+    ks_error fault = KS_ERROR_INIT;
+    ks_launches_are_ours(true);
+    ks_status status = begin_segment(m, track, &fault);
+    ks_launches_are_ours(false);
+    note_fault(m, status, &fault);
+    track->captured_wrongly = track->captured_wrongly || status != KS_OK;
+}
+
+/* Sweep the caches on the stream of what comes next: a range of its own. */
+static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
+{
+    ks_error fault = KS_ERROR_INIT;
+    ks_launches_are_ours(true);
+    ks_cuda_result result = ks_flush_launch(&track->profiler->flush, stream);
+    ks_launches_are_ours(false);
+    if (result == 0 && m->spec.range == KS_CUPTI_AUTO_RANGE) {
+        add_range(m, track, (ks_range){KS_RANGE_OTHER, KS_NO_ANNOTATION, m->run});
+    } else if (result != 0) {
+        ks_cuda_fail(m->cuda, result, "cannot sweep the GPU's caches", &fault);
+        ks_fault_note(&m->fault, &fault);
+    }
+}
+
+/* ---- launches ---------------------------------------------------------------------------------
+ */
+
+static bool matches(const char *pattern, const char *kernel)
+{
+    return ks_match(pattern, kernel) || ks_match(pattern, ks_demangle(kernel)) ||
+           ks_match(pattern, ks_demangle_short(kernel));
+}
+
+static bool is_ignored(ks_measuring *m, const char *kernel)
+{
+    bool ignored = false;
+    for (size_t i = 0; i < m->controls->ignored_count && kernel != NULL; i++) {
+        if (matches(m->controls->ignored[i], kernel)) {
+            m->ignored_any[i] = true;
+            ignored = true;
+        }
+    }
+    return ignored;
+}
+
+/* A launch in the warm-up: what is learnt is how many there are, and in which contexts. */
+static void count_launch(ks_measuring *m, const ks_api_launch *launch)
+{
+    ks_error fault = KS_ERROR_INIT;
+    m->calls_ranges += m->spec.flush ? 2 : 1;
+    note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
+}
+
+static ks_range_kind judge(ks_measuring *m, const ks_api_launch *launch)
+{
+    if (m->now_owner.annotation == NULL || m->now_ignored) {
+        return KS_RANGE_OTHER;
+    }
+    return launch->function == NULL ? KS_RANGE_GRAPH : KS_RANGE_KERNEL;
+}
+
+static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
+{
+    m->now_in = find_track(m, launch->context);
+    m->now_owned = ks_session_owner(&m->now_owner);
+    m->now_owner.annotation = m->now_owned ? m->now_owner.annotation : NULL;
+    m->now_ignored = is_ignored(m, launch->kernel);
+    m->now = judge(m, launch);
+    if (m->now_in == NULL || m->counters == NULL || m->spec.range != KS_CUPTI_AUTO_RANGE) {
+        return;
+    }
+    bool flush = m->spec.flush && m->now == KS_RANGE_KERNEL;
+    make_room(m, m->now_in, flush ? 2 : 1);
+    if (flush) {
+        sweep(m, m->now_in, launch->stream);
+    }
+}
+
+void ks_tracking_enter(void *self, const ks_api_launch *launch)
+{
+    ks_measuring *m = self;
+    if (m->mode == KS_MEASURING_WARM_UP) {
+        count_launch(m, launch);
+    } else if (m->mode == KS_MEASURING_PASS) {
+        begin_launch(m, launch);
+    }
+}
+
+static void enter_in_ledger(const ks_measuring *m, const ks_api_launch *launch)
+{
+    ks_launch entry = {.annotation = m->now_owner.annotation != NULL ? m->now_owner.annotation->id
+                                                                     : KS_NO_ANNOTATION,
+                       .thread = m->now_owner.thread,
+                       .stream = (uint64_t)(uintptr_t)launch->stream};
+    for (int i = 0; i < 3; i++) {
+        entry.grid[i] = launch->grid[i];
+        entry.block[i] = launch->block[i];
+    }
+    ks_ledger_add(m->ledger, entry, launch->kernel != NULL ? launch->kernel : "CUDA graph");
+}
+
+void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
+{
+    ks_measuring *m = self;
+    if (m->mode != KS_MEASURING_PASS || !succeeded) {
+        return;
+    }
+    if (m->now_owned && !m->now_ignored) {
+        enter_in_ledger(m, launch);
+    }
+    uint32_t annotation =
+        m->now_owner.annotation != NULL ? m->now_owner.annotation->id : KS_NO_ANNOTATION;
+    if (m->now_in == NULL || !m->now_in->measured) {
+        m->outside += m->pass == 0 && m->now != KS_RANGE_OTHER;
+        ks_error fault = KS_ERROR_INIT;
+        note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
+    } else if (m->spec.range == KS_CUPTI_AUTO_RANGE) {
+        add_range(m, m->now_in, (ks_range){m->now, annotation, m->run});
+    }
+}
+
+/* ---- visits as ranges -------------------------------------------------------------------------
+ */
+
+/* Whether a visit is a range of its own: those inside another one, or beside it on another thread,
+ * are not. */
+static bool is_range(const ks_measuring *m, const ks_visit *visit)
+{
+    return m->counters != NULL && m->spec.range == KS_CUPTI_USER_RANGE && visit->parent == NULL;
+}
+
+static void open_range(ks_measuring *m, ks_track *track, const ks_visit *visit)
+{
+    make_room(m, track, 1);
+    if (m->spec.flush) {
+        sweep(m, track, NULL);
+        m->cuda->synchronize(); /* the range begins on every stream */
+    }
+    ks_error fault = KS_ERROR_INIT;
+    ks_cupti_result result = ks_profiler_push(track->profiler, visit->annotation->path);
+    if (result != 0) {
+        ks_counters_fail(m->cupti, result, "cannot begin a range", &fault);
+        ks_fault_note(&m->fault, &fault);
+    } else {
+        add_range(m, track, (ks_range){KS_RANGE_VISIT, visit->annotation->id, m->run});
+    }
+}
+
+void ks_measuring_enter(ks_measuring *m, ks_visit *visit)
+{
+    ks_cuda_context context = NULL;
+    if (!is_range(m, visit)) {
+        return;
+    }
+    m->cuda->context(&context);
+    ks_ledger_lock(m->ledger);
+    ks_track *track = find_track(m, context);
+    if (m->open_visits++ > 0) {
+        m->overlapping = true;
+    } else if (track != NULL && track->measured) {
+        open_range(m, track, visit);
+    } else {
+        m->outside++;
+    }
+    ks_ledger_unlock(m->ledger);
+}
+
+void ks_measuring_leave(ks_measuring *m, ks_visit *visit)
+{
+    ks_cuda_context context = NULL;
+    if (!is_range(m, visit)) {
+        return;
+    }
+    m->cuda->context(&context);
+    ks_ledger_lock(m->ledger);
+    ks_track *track = find_track(m, context);
+    if (--m->open_visits == 0 && track != NULL && track->measured) {
+        ks_profiler_pop(track->profiler);
+    }
+    ks_ledger_unlock(m->ledger);
+}

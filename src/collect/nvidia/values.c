@@ -1,0 +1,161 @@
+#include "collect/nvidia/values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- what came and what was captured ----------------------------------------------------------
+ */
+
+static void count_captured(const ks_measuring *m, ks_samples *into)
+{
+    into->launched += m->outside;
+    for (size_t i = 0; i < m->track_count; i++) {
+        const ks_track *track = &m->tracks[i];
+        if (track->measured) {
+            into->launched += track->count;
+            into->captured += track->captured;
+        }
+    }
+}
+
+static bool any_differs(const ks_measuring *m)
+{
+    for (size_t i = 0; i < m->track_count; i++) {
+        if (m->tracks[i].measured && m->tracks[i].differs) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the ranges of the passes are those of the same launches. Where they are not, the ledger
+ * tells what was launched; what it does not see is named here. */
+static bool agree(const ks_measuring *m, ks_samples *into)
+{
+    if (m->overlapping) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "annotations were open on several threads at once, and in range replay one range "
+                "after the other is measured; measure in user replay");
+    } else if (any_differs(m)) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "the passes of a run launched different work; make the body do the same in every "
+                "pass, or measure in range or kernel replay");
+    }
+    return into->spoiled.code == KS_OK;
+}
+
+/* ---- values -----------------------------------------------------------------------------------
+ */
+
+static ks_status add_value(const ks_measuring *m, const ks_range *range, const double *values,
+                           uint32_t asked, uint32_t number, ks_samples *into, ks_error *err)
+{
+    double value = values[asked];
+    double weight = values[m->counters->weights[asked]];
+    if (isnan(value)) {
+        return ks_samples_missing(into, range->annotation, range->run, number,
+                                  "the counters gave no value", err);
+    }
+    return ks_samples_add(into, range->annotation, range->run, number, value, weight, err);
+}
+
+static ks_status add_clock(const ks_counters *counters, const ks_range *range, const double *values,
+                           ks_samples *into, ks_error *err)
+{
+    if (counters->cycles == KS_NOT_READ || isnan(values[counters->cycles]) ||
+        isnan(values[counters->duration])) {
+        return KS_OK;
+    }
+    return ks_samples_clock(into, range->annotation, values[counters->cycles],
+                            values[counters->duration], err);
+}
+
+static ks_status add_missing(const ks_measuring *m, const ks_range *range, const uint32_t *numbers,
+                             const char *why, ks_samples *into, ks_error *err)
+{
+    for (uint32_t i = 0; i < m->counters->asked; i++) {
+        KS_TRY(ks_samples_missing(into, range->annotation, range->run, numbers[i], why, err));
+    }
+    return KS_OK;
+}
+
+static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t index,
+                           const uint32_t *numbers, ks_samples *into, ks_error *err)
+{
+    const ks_range *range = &track->ranges[index];
+    if (range->kind == KS_RANGE_OTHER || !ks_samples_has(into, range->annotation)) {
+        return KS_OK;
+    }
+    if (range->kind == KS_RANGE_GRAPH) {
+        return add_missing(m, range, numbers,
+                           "a CUDA graph was launched, whose kernels have no counters of their "
+                           "own; measure in range replay, or kernel__time_duration.sum",
+                           into, err);
+    }
+    const double *values = track->values + index * m->counters->count;
+    for (uint32_t i = 0; i < m->counters->asked; i++) {
+        KS_TRY(add_value(m, range, values, i, numbers[i], into, err));
+    }
+    return add_clock(m->counters, range, values, into, err);
+}
+
+/* ---- annotations without a launch -------------------------------------------------------------
+ */
+
+static bool has_values(const ks_samples *samples, uint32_t annotation, uint32_t run,
+                       uint32_t number)
+{
+    const ks_cell *cell = ks_samples_cell(samples, annotation, run, number);
+    return cell->count > 0 || cell->why != 0;
+}
+
+/* Launches of the batch that belong to no annotation. */
+static size_t count_outside(const ks_ledger *ledger)
+{
+    size_t outside = 0;
+    for (size_t i = 0; i < ledger->count; i++) {
+        outside += ledger->launches[i].pass == ledger->first_pass &&
+                   ledger->launches[i].annotation == KS_NO_ANNOTATION;
+    }
+    return outside;
+}
+
+static ks_status say_nothing_launched(const ks_measuring *m, const uint32_t *numbers,
+                                      ks_samples *into, ks_error *err)
+{
+    char why[256];
+    size_t outside = count_outside(m->ledger);
+    snprintf(why, sizeof why, "no kernel was launched in it (copies and memsets are none)%s",
+             outside > 0 ? "; some were launched outside any annotation" : "");
+    for (uint32_t a = 0; a < into->entered_count; a++) {
+        for (uint32_t run = 0; run < into->runs; run++) {
+            for (uint32_t i = 0; i < m->counters->asked; i++) {
+                uint32_t annotation = into->entered[a];
+                bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
+                if (entered && !has_values(into, annotation, run, numbers[i])) {
+                    KS_TRY(ks_samples_missing(into, annotation, run, numbers[i], why, err));
+                }
+            }
+        }
+    }
+    return KS_OK;
+}
+
+ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
+                           ks_error *err)
+{
+    count_captured(m, into);
+    if (m->counters == NULL || into->launched != into->captured || !agree(m, into)) {
+        return KS_OK;
+    }
+    for (size_t t = 0; t < m->track_count; t++) {
+        const ks_track *track = &m->tracks[t];
+        for (size_t i = 0; track->measured && i < track->count; i++) {
+            KS_TRY(add_range(m, track, i, numbers, into, err));
+        }
+    }
+    return say_nothing_launched(m, numbers, into, err);
+}
