@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Compare what ncu and kernsight measured of the same kernels (compare_ncu.sh).
+
+Usage: compare_ncu.py LIST NCU OURS
+
+LIST: label,kernel of `gpu_zoo list`. NCU: `ncu --csv --page raw --print-units base`; the kernels of
+LIST in turn, several times: the median counts. OURS: kernel,metric,value,unit of `gpu_zoo kernsight`.
+Prints a row per metric and kernel; status 1 if one is beyond its limit or missing.
+"""
+
+import csv
+import math
+import statistics
+import sys
+
+# The columns before the metrics in ncu's raw page are facts of the launch.
+FACTS = {"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
+         "Block Size", "Grid Size", "Device", "CC", "Kernel Time", "Section Name"}
+EXACT = ("launch__", "smsp__sass_", "smsp__inst_executed.sum", "l1tex__t_requests_pipe_lsu_mem_global",
+         "l1tex__t_sectors_pipe_lsu_mem_global", "smsp__thread_inst_executed_per_inst_executed")
+
+
+def read_list(path):
+    with open(path, newline="") as file:
+        return list(csv.reader(file))
+
+
+def number(text):
+    """A number as ncu prints it, and half of its last digit; None for a text."""
+    plain = text.replace(",", "").strip()
+    try:
+        value = float(plain)
+    except ValueError:
+        return None, 0.0
+    if not math.isfinite(value):
+        return None, 0.0
+    mantissa, _, exponent = plain.lower().partition("e")
+    digits = len(mantissa.partition(".")[2])
+    rounding = 0.5 * 10.0 ** (int(exponent or 0) - digits) if digits or exponent else 0.0
+    return value, rounding
+
+
+def read_ncu(path, kernels):
+    """{(label, metric): (median, rounding)} and {metric: unit}."""
+    with open(path, newline="") as file:
+        lines = [line for line in file if not line.startswith("==")]
+    starts = [i for i, line in enumerate(lines) if line.startswith('"ID"')]
+    if not starts:
+        sys.exit(f"{path}: no table of ncu is in it")
+    header, units, *rows = csv.reader(lines[starts[0]:])
+    rows = [row for row in rows if len(row) == len(header)]
+    if not rows or len(rows) % len(kernels):
+        sys.exit(f"{path}: {len(rows)} kernels, which is no multiple of {len(kernels)}")
+    name = header.index("Kernel Name")
+    values = {}
+    for i, row in enumerate(rows):
+        label, kernel = kernels[i % len(kernels)]
+        if row[name].partition("(")[0] != kernel:
+            sys.exit(f"{path}: kernel {i} is {row[name]}, not {kernel}")
+        for column, text in zip(header, row):
+            if column not in FACTS:
+                values.setdefault((label, column), []).append(number(text))
+    medians = {}
+    for key, seen in values.items():
+        known = [value for value, _ in seen if value is not None]
+        if known:
+            medians[key] = statistics.median(known), max(rounding for _, rounding in seen)
+    return medians, dict(zip(header, units))
+
+
+def read_ours(path):
+    with open(path, newline="") as file:
+        return {(row["kernel"], row["metric"]): (float(row["value"]) if row["value"] else None,
+                                                 row["unit"])
+                for row in csv.DictReader(file)}
+
+
+def limit(metric, theirs, unit, duration):
+    """How far the value may be from ncu's, and that in words. `duration`: of the kernel, in ns."""
+    def share(of, floor=0.0, why=""):
+        return max(of * abs(theirs), floor), f"{100 * of:g} %" + (why and f" or {why}")
+
+    by_time = 0.02 if duration > 50e3 else 0.10 if duration > 3e3 else 0.25
+    if metric.startswith(EXACT):
+        return 0.0, "exact"
+    if metric.startswith("gpu__time_duration") or "__cycles_" in metric and "pct" not in metric:
+        return share(by_time)
+    if metric.startswith("dram__bytes_read"):
+        return share(0.01, 64 * 1024, "64 KiB")
+    if metric.startswith("dram__bytes_write"):
+        return share(0.06, 1024 * 1024, "1 MiB")
+    if unit == "%" or ".pct" in metric:
+        return share(0.03, 0.3, "0.3 point")
+    if metric.startswith(("lts__t_sectors", "l1tex__t_bytes")):
+        return share(0.02, 4096, "4096")
+    if "bank_conflicts" in metric or "wavefronts" in metric:
+        return share(0.05, 4096, "4096")
+    return share(0.05, 0.05, "0.05")  # ratios: instructions per cycle, stalls
+
+
+def show(value):
+    return "-" if value is None else f"{value:.0f}" if value == int(value) else f"{value:.6g}"
+
+
+def compare(kernels, theirs, units, ours):
+    """Rows of (metric, kernel, ncu, ours, difference, limit, ok); ok is None where ncu has none."""
+    metrics = list(dict.fromkeys([m for _, m in theirs] + [m for _, m in ours]))
+    for metric in metrics:
+        for label, _ in kernels:
+            expected, rounding = theirs.get((label, metric), (None, 0.0))
+            value, _ = ours.get((label, metric), (None, ""))
+            if expected is None or value is None:
+                if expected is not None or value is not None:
+                    yield metric, label, expected, value, None, "both", False
+                continue
+            duration, _ = theirs.get((label, "gpu__time_duration.sum"), (0.0, 0.0))
+            room, words = limit(metric, expected, units.get(metric, ""), duration)
+            difference = value - expected
+            good = abs(difference) <= room + rounding * (1 + 1e-9)
+            yield metric, label, expected, value, difference, words, good
+
+
+def main():
+    kernels = read_list(sys.argv[1])
+    theirs, units = read_ncu(sys.argv[2], kernels)
+    ours = read_ours(sys.argv[3])
+    rows = list(compare(kernels, theirs, units, ours))
+    print(f"{'metric':<70} {'kernel':<22} {'ncu':>14} {'ours':>14} {'difference':>12} {'limit':>18} ok")
+    for metric, label, expected, value, difference, words, good in rows:
+        if difference is None:
+            apart = "missing"
+        elif expected:
+            apart = f"{100 * difference / expected:+.2f} %"
+        else:
+            apart = f"{difference:+.6g}"
+        print(f"{metric:<70} {label:<22} {show(expected):>14} {show(value):>14} {apart:>12} {words:>18} "
+              f"{'ok' if good else 'NO'}")
+    for metric in dict.fromkeys(metric for _, metric in ours):
+        our_units = {unit for (_, m), (_, unit) in ours.items() if m == metric}
+        if metric in units and our_units != {units[metric]}:
+            print(f"unit of {metric}: ncu {units[metric] or '-'}, ours {' '.join(our_units) or '-'}")
+    bad = [row for row in rows if not row[-1]]
+    by_metric = dict.fromkeys(row[0] for row in bad)
+    print(f"{len(rows) - len(bad)} of {len(rows)} values agree; "
+          f"{len({row[0] for row in rows}) - len(by_metric)} of {len({row[0] for row in rows})} metrics agree "
+          "for every kernel")
+    for metric in by_metric:
+        print(f"beyond its limit: {metric}: {', '.join(row[1] for row in bad if row[0] == metric)}")
+    sys.exit(1 if bad or not rows else 0)
+
+
+if __name__ == "__main__":
+    main()

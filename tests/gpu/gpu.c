@@ -1,0 +1,292 @@
+#include "gpu.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What of the driver is called: its own names and types, the handles as plain pointers. */
+#define DRIVER(X)                                                                         \
+    X(cuInit, (unsigned flags))                                                           \
+    X(cuGetErrorString, (int result, const char **text))                                  \
+    X(cuDeviceGet, (int *device, int ordinal))                                            \
+    X(cuDeviceGetName, (char *name, int size, int device))                                \
+    X(cuDeviceGetAttribute, (int *value, int attribute, int device))                      \
+    X(cuDevicePrimaryCtxRetain, (void **context, int device))                             \
+    X(cuCtxSetCurrent, (void *context))                                                   \
+    X(cuCtxSynchronize, (void))                                                           \
+    X(cuModuleLoadData, (void **module, const void *image))                               \
+    X(cuModuleGetFunction, (void **function, void *module, const char *name))             \
+    X(cuStreamCreate, (void **stream, unsigned flags))                                    \
+    X(cuMemAlloc_v2, (gt_ptr * memory, size_t bytes))                                     \
+    X(cuMemFree_v2, (gt_ptr memory))                                                      \
+    X(cuMemcpyHtoD_v2, (gt_ptr to, const void *from, size_t bytes))                       \
+    X(cuMemcpyDtoH_v2, (void *to, gt_ptr from, size_t bytes))                             \
+    X(cuLaunchKernel, (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, \
+                       unsigned block_x, unsigned block_y, unsigned block_z,              \
+                       unsigned shared_bytes, void *stream, void **arguments, void **extra))
+
+enum {
+    ATTRIBUTE_MULTIPROCESSORS = 16,
+    ATTRIBUTE_L2_BYTES = 38,
+    STREAM_NON_BLOCKING = 1,
+    KERNELS = 16
+};
+
+static struct {
+#define X(name, args) int(*name) args;
+    DRIVER(X)
+#undef X
+} driver;
+
+static struct {
+    int device;
+    void *context, *module;
+    char name[128];
+    struct {
+        const char *name;
+        void *function;
+    } kernels[KERNELS];
+} gpu;
+
+static void check(int result, const char *what)
+{
+    if (result != 0) {
+        const char *text = "?";
+        driver.cuGetErrorString(result, &text);
+        printf("Bail out! %s: %s (%d)\n", what, text, result);
+        exit(1);
+    }
+}
+
+static const char *bind_driver(void)
+{
+    static char why[256];
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        snprintf(why, sizeof why, "there is no NVIDIA driver: %s", dlerror());
+        return why;
+    }
+#define X(name, args)                                            \
+    *(void **)&driver.name = dlsym(library, #name);              \
+    if (driver.name == NULL) {                                   \
+        return "the driver is too old: it does not have " #name; \
+    }
+    DRIVER(X)
+#undef X
+    return NULL;
+}
+
+/* All of a file, with a NUL behind it. */
+static char *read_all(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    size_t room = (size_t)4 << 20;
+    char *text = malloc(room);
+    if (file == NULL || text == NULL) {
+        printf("Bail out! cannot read %s\n", path);
+        exit(1);
+    }
+    text[fread(text, 1, room - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+const char *gt_open(const char *ptx)
+{
+    static char why[256];
+    const char *reason = bind_driver();
+    if (reason != NULL) {
+        return reason;
+    }
+    int result = driver.cuInit(0);
+    if (result != 0 || driver.cuDeviceGet(&gpu.device, 0) != 0) {
+        const char *text = "there is no device";
+        driver.cuGetErrorString(result, &text);
+        snprintf(why, sizeof why, "there is no GPU: %s (%d)", text, result);
+        return why;
+    }
+    check(driver.cuDeviceGetName(gpu.name, sizeof gpu.name, gpu.device), "cuDeviceGetName");
+    check(driver.cuDevicePrimaryCtxRetain(&gpu.context, gpu.device), "cuDevicePrimaryCtxRetain");
+    gt_use();
+    char *image = read_all(ptx);
+    check(driver.cuModuleLoadData(&gpu.module, image), ptx);
+    free(image);
+    return NULL;
+}
+
+void gt_use(void)
+{
+    check(driver.cuCtxSetCurrent(gpu.context), "cuCtxSetCurrent");
+}
+
+const char *gt_name(void)
+{
+    return gpu.name;
+}
+
+static int attribute(int which)
+{
+    int value = 0;
+    check(driver.cuDeviceGetAttribute(&value, which, gpu.device), "cuDeviceGetAttribute");
+    return value;
+}
+
+int gt_l2_bytes(void)
+{
+    return attribute(ATTRIBUTE_L2_BYTES);
+}
+
+int gt_multiprocessors(void)
+{
+    return attribute(ATTRIBUTE_MULTIPROCESSORS);
+}
+
+gt_ptr gt_alloc(size_t bytes)
+{
+    gt_ptr memory = 0;
+    check(driver.cuMemAlloc_v2(&memory, bytes), "cuMemAlloc");
+    return memory;
+}
+
+void gt_free(gt_ptr memory)
+{
+    check(driver.cuMemFree_v2(memory), "cuMemFree");
+}
+
+void gt_copy_in(gt_ptr to, const void *from, size_t bytes)
+{
+    check(driver.cuMemcpyHtoD_v2(to, from, bytes), "cuMemcpyHtoD");
+}
+
+void gt_copy_out(void *to, gt_ptr from, size_t bytes)
+{
+    check(driver.cuMemcpyDtoH_v2(to, from, bytes), "cuMemcpyDtoH");
+}
+
+gt_ptr gt_floats(size_t n)
+{
+    float *values = malloc(n * sizeof *values);
+    if (values == NULL) {
+        puts("Bail out! out of memory");
+        exit(1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        values[i] = (float)((int)(i % 7) - 3);
+    }
+    gt_ptr memory = gt_alloc(n * sizeof *values);
+    gt_copy_in(memory, values, n * sizeof *values);
+    free(values);
+    return memory;
+}
+
+void *gt_stream(void)
+{
+    void *stream = NULL;
+    check(driver.cuStreamCreate(&stream, STREAM_NON_BLOCKING), "cuStreamCreate");
+    return stream;
+}
+
+void gt_sync(void)
+{
+    check(driver.cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+/* Looked up once; by the thread that opened the GPU first, so that others only read. */
+static void *function_of(const char *kernel)
+{
+    size_t i = 0;
+    while (i < KERNELS && gpu.kernels[i].name != NULL) {
+        if (strcmp(gpu.kernels[i].name, kernel) == 0) {
+            return gpu.kernels[i].function;
+        }
+        i++;
+    }
+    void *function = NULL;
+    check(driver.cuModuleGetFunction(&function, gpu.module, kernel), kernel);
+    if (i < KERNELS) {
+        gpu.kernels[i].name = kernel;
+        gpu.kernels[i].function = function;
+    }
+    return function;
+}
+
+void gt_launch(const char *kernel, gt_shape shape, void *stream, void **arguments)
+{
+    check(driver.cuLaunchKernel(function_of(kernel), shape.grid_x, shape.grid_y, 1, shape.block_x,
+                                shape.block_y, 1, 0, stream, arguments, NULL),
+          kernel);
+}
+
+/* ---- our kernels ---------------------------------------------------------------------------- */
+
+void gt_nothing(void)
+{
+    gt_launch("nothing", (gt_shape){1, 1, 32, 1}, NULL, NULL);
+}
+
+void gt_copy(gt_ptr to, gt_ptr from, size_t bytes)
+{
+    unsigned n = (unsigned)(bytes / 16);
+    void *arguments[] = {&to, &from, &n};
+    gt_launch("copy16", (gt_shape){(n + 255) / 256, 1, 256, 1}, NULL, arguments);
+}
+
+void gt_vadd(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n)
+{
+    void *arguments[] = {&c, &a, &b, &n};
+    gt_launch("vadd", (gt_shape){(n + 255) / 256, 1, 256, 1}, NULL, arguments);
+}
+
+void gt_fma_chain(gt_ptr out, unsigned blocks, unsigned threads, unsigned n)
+{
+    float a = 0.5f;
+    float b = 1.0f;
+    void *arguments[] = {&out, &a, &b, &n};
+    gt_launch("fma_chain", (gt_shape){blocks, 1, threads, 1}, NULL, arguments);
+}
+
+void gt_shared_loads(gt_ptr out, unsigned blocks, unsigned threads, unsigned n)
+{
+    void *arguments[] = {&out, &n};
+    gt_launch("shared_loads", (gt_shape){blocks, 1, threads, 1}, NULL, arguments);
+}
+
+void gt_spin(gt_ptr out, int64_t cycles)
+{
+    void *arguments[] = {&out, &cycles};
+    gt_launch("spin", (gt_shape){1, 1, 32, 1}, NULL, arguments);
+}
+
+static void multiply(const char *kernel, gt_shape shape, gt_ptr c, gt_ptr a, gt_ptr b, unsigned n)
+{
+    void *arguments[] = {&c, &a, &b, &n};
+    gt_launch(kernel, shape, NULL, arguments);
+}
+
+void gt_matmul_naive(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n)
+{
+    multiply("matmul_naive", (gt_shape){n / 32, n / 8, 32, 8}, c, a, b, n);
+}
+
+void gt_matmul_tiled(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n)
+{
+    multiply("matmul_tiled", (gt_shape){n / 32, n / 32, 32, 32}, c, a, b, n);
+}
+
+void gt_matmul_fast(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n)
+{
+    multiply("matmul_fast", (gt_shape){n / 128, n / 128, 256, 1}, c, a, b, n);
+}
+
+void gt_reduce(gt_ptr sums, gt_ptr from, unsigned blocks, unsigned n)
+{
+    void *arguments[] = {&sums, &from, &n};
+    gt_launch("reduce", (gt_shape){blocks, 1, 256, 1}, NULL, arguments);
+}
+
+void gt_transpose(const char *kernel, gt_ptr to, gt_ptr from, unsigned n)
+{
+    void *arguments[] = {&to, &from, &n};
+    gt_launch(kernel, (gt_shape){n / 32, n / 32, 32, 32}, NULL, arguments);
+}
