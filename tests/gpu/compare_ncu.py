@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compare what ncu and kernsight measured of the same kernels (compare_ncu.sh).
 
-Usage: compare_ncu.py LIST NCU OURS
+Usage: compare_ncu.py METRICS LIST NCU OURS
 
-LIST: label,kernel of `gpu_zoo list`. NCU: `ncu --csv --page raw --print-units base`; the kernels of
+METRICS: what is compared, common_metrics.txt. LIST: label,kernel of `gpu_zoo list`. NCU: `ncu --csv --page raw --print-units base`; the kernels of
 LIST in turn, several times: the median counts. OURS: kernel,metric,value,unit of `gpu_zoo kernsight`.
 Prints a row per metric and kernel; status 1 if one is beyond its limit or missing.
 """
@@ -102,16 +102,14 @@ def show(value):
     return "-" if value is None else f"{value:.0f}" if value == int(value) else f"{value:.6g}"
 
 
-def compare(kernels, theirs, units, ours):
-    """Rows of (metric, kernel, ncu, ours, difference, limit, ok); ok is None where ncu has none."""
-    metrics = list(dict.fromkeys([m for _, m in theirs] + [m for _, m in ours]))
+def compare(metrics, kernels, theirs, units, ours):
+    """Rows of (metric, kernel, ncu, ours, difference, limit, ok); difference is None if one is missing."""
     for metric in metrics:
         for label, _ in kernels:
             expected, rounding = theirs.get((label, metric), (None, 0.0))
             value, _ = ours.get((label, metric), (None, ""))
             if expected is None or value is None:
-                if expected is not None or value is not None:
-                    yield metric, label, expected, value, None, "both", False
+                yield metric, label, expected, value, None, "both", False
                 continue
             duration, _ = theirs.get((label, "gpu__time_duration.sum"), (0.0, 0.0))
             room, words = limit(metric, expected, units.get(metric, ""), duration)
@@ -121,10 +119,12 @@ def compare(kernels, theirs, units, ours):
 
 
 def main():
-    kernels = read_list(sys.argv[1])
-    theirs, units = read_ncu(sys.argv[2], kernels)
-    ours = read_ours(sys.argv[3])
-    rows = list(compare(kernels, theirs, units, ours))
+    with open(sys.argv[1], encoding="utf-8") as file:
+        metrics = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    kernels = read_list(sys.argv[2])
+    theirs, units = read_ncu(sys.argv[3], kernels)
+    ours = read_ours(sys.argv[4])
+    rows = list(compare(metrics, kernels, theirs, units, ours))
     print(f"{'metric':<70} {'kernel':<22} {'ncu':>14} {'ours':>14} {'difference':>12} {'limit':>18} ok")
     for metric, label, expected, value, difference, words, good in rows:
         if difference is None:
@@ -141,9 +141,8 @@ def main():
             print(f"unit of {metric}: ncu {units[metric] or '-'}, ours {' '.join(our_units) or '-'}")
     bad = [row for row in rows if not row[-1]]
     by_metric = dict.fromkeys(row[0] for row in bad)
-    print(f"{len(rows) - len(bad)} of {len(rows)} values agree; "
-          f"{len({row[0] for row in rows}) - len(by_metric)} of {len({row[0] for row in rows})} metrics agree "
-          "for every kernel")
+    print(f"{len(rows) - len(bad)} of {len(rows)} values agree; {len(metrics) - len(by_metric)} of "
+          f"{len(metrics)} metrics agree for every kernel")
     for metric in by_metric:
         print(f"beyond its limit: {metric}: {', '.join(row[1] for row in bad if row[0] == metric)}")
     sys.exit(1 if bad or not rows else 0)

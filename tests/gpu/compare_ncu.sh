@@ -40,4 +40,5 @@ fi
 "$zoo" kernsight "$metrics" "$runs" >"$folder/zoo_kernsight.csv" 2>"$folder/zoo_kernsight.err" ||
     cat "$folder/zoo_kernsight.err"
 
-python3 "$here/compare_ncu.py" "$folder/zoo_list.csv" "$folder/zoo_ncu.csv" "$folder/zoo_kernsight.csv"
+python3 "$here/compare_ncu.py" "$metrics" "$folder/zoo_list.csv" "$folder/zoo_ncu.csv" \
+    "$folder/zoo_kernsight.csv"

@@ -13,6 +13,8 @@ int tap_main(const tap_test *tests, size_t count)
 {
     size_t passed = 0;
     size_t skipped = 0;
+    setvbuf(stdout, NULL, _IOLBF,
+            0); /* so that nothing is lost if the driver takes the program down */
     printf("1..%zu\n", count);
     for (size_t i = 0; i < count; i++) {
         now.failed = false;
