@@ -17,6 +17,7 @@
 #include <generated_cuda_meta.h>
 
 #include "collect/nvidia/abi.h"
+#include "collect/nvidia/device_attributes.h"
 
 #define SAME_SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), #ours)
 #define SAME(ours, member, theirs, their_member)                                                 \
@@ -296,3 +297,24 @@ SAME_NUMBER(KS_CUDA_L2_BYTES, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 SAME_NUMBER(KS_CUDA_MPS_ENABLED, CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
 SAME_SIZE(ks_cuda_address, CUdeviceptr);
 _Static_assert(sizeof(CUstreamCaptureStatus) == sizeof(int), "");
+
+/* ---- launches and devices ---- */
+
+SAME_NUMBER(KS_CUDA_PREFERRED_CLUSTER, CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION);
+SAME_NUMBER(KS_CUDA_LAUNCH_CARVEOUT, CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+SAME_NUMBER(KS_CUDA_FUNCTION_SHARED, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+SAME_NUMBER(KS_CUDA_FUNCTION_REGISTERS, CU_FUNC_ATTRIBUTE_NUM_REGS);
+SAME_NUMBER(KS_CUDA_FUNCTION_CARVEOUT, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+SAME_NUMBER(KS_CUDA_FUNCTION_CLUSTER_WIDTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
+SAME_NUMBER(KS_CUDA_FUNCTION_CLUSTER_HEIGHT, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT);
+SAME_NUMBER(KS_CUDA_FUNCTION_CLUSTER_DEPTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH);
+SAME_NUMBER(KS_CUDA_LIMIT_STACK, CU_LIMIT_STACK_SIZE);
+SAME_NUMBER(KS_CUDA_LIMIT_PERSISTING_L2, CU_LIMIT_PERSISTING_L2_CACHE_SIZE);
+_Static_assert(offsetof(CUlaunchAttributeValue, clusterDim) == 0 &&
+                   offsetof(CUlaunchAttributeValue, preferredClusterDim) == 0 &&
+                   offsetof(CUlaunchAttributeValue, preferredClusterDim.z) == 2 * sizeof(int),
+               "");
+/* a part of the enumeration only: his may have more */
+#define SAME_ATTRIBUTE(upper, number, name, description) \
+    SAME_NUMBER(number, CU_DEVICE_ATTRIBUTE_##upper);
+KS_CUDA_DEVICE_ATTRIBUTES(SAME_ATTRIBUTE)

@@ -458,4 +458,38 @@ enum {
        ks_cuda_stream, void **, void **),                                                         \
       "cuLaunchKernel")
 
+/* Of launches, and what depends on them. */
+
+enum {
+    KS_CUDA_PREFERRED_CLUSTER = 11, /* ids of launch attributes */
+    KS_CUDA_LAUNCH_CARVEOUT = 14
+};
+
+enum {
+    KS_CUDA_FUNCTION_SHARED = 1, /* attributes of functions */
+    KS_CUDA_FUNCTION_REGISTERS = 4,
+    KS_CUDA_FUNCTION_CARVEOUT = 9,
+    KS_CUDA_FUNCTION_CLUSTER_WIDTH = 11,
+    KS_CUDA_FUNCTION_CLUSTER_HEIGHT = 12,
+    KS_CUDA_FUNCTION_CLUSTER_DEPTH = 13
+};
+
+enum {
+    KS_CUDA_LIMIT_STACK = 0, /* of contexts */
+    KS_CUDA_LIMIT_PERSISTING_L2 = 6
+};
+
+/** Functions that an older driver may lack; NULL then. */
+#define KS_CUDA_OPTIONAL_FUNCTIONS(X)                                                 \
+    X(device_memory, (size_t *, ks_cuda_device), "cuDeviceTotalMem_v2")               \
+    X(context_limit, (size_t *, int), "cuCtxGetLimit")                                \
+    X(kernel_function, (ks_cuda_function *, ks_cuda_function), "cuKernelGetFunction") \
+    X(stream_green, (ks_cuda_stream, void **), "cuStreamGetGreenCtx")                 \
+    X(active_blocks, (int *, ks_cuda_function, int, size_t),                          \
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor")                                  \
+    X(active_clusters, (int *, ks_cuda_function, const ks_cuda_launch_config *),      \
+      "cuOccupancyMaxActiveClusters")                                                 \
+    X(potential_cluster, (int *, ks_cuda_function, const ks_cuda_launch_config *),    \
+      "cuOccupancyMaxPotentialClusterSize")
+
 #endif

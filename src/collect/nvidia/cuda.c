@@ -10,9 +10,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ks_cuda cuda;
 static bool ready;
 
-#define KS_CUDA_SYMBOL(member, arguments, name) {name, offsetof(ks_cuda, member), false},
-static const ks_dl_symbol symbols[] = {KS_CUDA_FUNCTIONS(KS_CUDA_SYMBOL)};
+#define KS_CUDA_SYMBOL(member, arguments, name)   {name, offsetof(ks_cuda, member), false},
+#define KS_CUDA_OPTIONAL(member, arguments, name) {name, offsetof(ks_cuda, member), true},
+static const ks_dl_symbol symbols[] = {KS_CUDA_FUNCTIONS(KS_CUDA_SYMBOL)
+                                           KS_CUDA_OPTIONAL_FUNCTIONS(KS_CUDA_OPTIONAL)};
 #undef KS_CUDA_SYMBOL
+#undef KS_CUDA_OPTIONAL
 
 static bool accept(void *library, void *self, ks_buf *why)
 {

@@ -9,6 +9,7 @@ typedef struct ks_cuda {
     ks_library library;
 #define KS_CUDA_MEMBER(member, arguments, name) ks_cuda_result(*member) arguments;
     KS_CUDA_FUNCTIONS(KS_CUDA_MEMBER)
+    KS_CUDA_OPTIONAL_FUNCTIONS(KS_CUDA_MEMBER)
 #undef KS_CUDA_MEMBER
 } ks_cuda;
 
