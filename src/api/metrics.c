@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "collect/collector.h"
-#include "collect/nvidia/probe.h"
 #include "plan/call.h"
 #include "run/environment.h"
 #include "table/table.h"
@@ -160,9 +159,7 @@ static ks_status fill_probe(ks_table *table, ks_error *err)
         const ks_fact_sink sink = {&p, add_fact};
         KS_TRY(ks_collectors[i]->probe(&sink, err));
     }
-    prober nvidia = {table, "nvidia"};
-    const ks_fact_sink of_nvidia = {&nvidia, add_fact};
-    return ks_nvidia_probe(&of_nvidia, err);
+    return KS_OK;
 }
 
 ks_status ks_probe_table(ks_table **out, ks_error *err)

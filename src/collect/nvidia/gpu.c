@@ -1,5 +1,6 @@
 #include "collect/nvidia/gpu.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +17,24 @@ static void write_uuid(const ks_cuda_uuid *id, char *to, size_t size)
     }
 }
 
+ks_status ks_gpu_start_profiler(const ks_cupti *cupti, ks_error *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool started;
+    ks_cupti_profiler_init init = {.size = KS_KNOWN(ks_cupti_profiler_init, reserved)};
+    pthread_mutex_lock(&lock);
+    ks_cupti_result result = started ? 0 : cupti->profiler_init(&init);
+    started = result == 0;
+    pthread_mutex_unlock(&lock);
+    return result == 0 ? KS_OK
+                       : ks_counters_fail(cupti, result, "cannot initialise CUPTI's profiler", err);
+}
+
 ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device device, ks_gpu *out,
                     ks_error *err)
 {
     *out = (ks_gpu){.cuda = cuda, .cupti = cupti, .device = device};
+    KS_TRY(ks_gpu_start_profiler(cupti, err));
     ks_cuda_uuid id = {{0}};
     ks_cuda_result result = cuda->device_name(out->name, sizeof out->name, device);
     result = result != 0 ? result : cuda->device_uuid(&id, device);

@@ -21,6 +21,9 @@ typedef struct ks_gpu {
  */
 ks_status ks_gpu_here(ks_gpu *out, ks_error *err);
 
+/** Initialise CUPTI's profiler, once: before that it can be asked nothing about devices. */
+ks_status ks_gpu_start_profiler(const ks_cupti *cupti, ks_error *err);
+
 /** A device by its number, likewise. */
 ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device device, ks_gpu *out,
                     ks_error *err);

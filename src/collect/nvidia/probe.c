@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "collect/nvidia/cuda.h"
 #include "collect/nvidia/cupti.h"
+#include "collect/nvidia/gpu.h"
+#include "collect/nvidia/refusal.h"
 
 static ks_status tell(const ks_fact_sink *to, const char *fact, const char *text, const char *cure,
                       ks_error *err)
@@ -24,27 +26,31 @@ static ks_status tell_cupti(const ks_cupti *cupti, const char *why, const ks_fac
     return tell(to, "cupti", text, NULL, err);
 }
 
-/* Name, chip and UUID: the one that the driver and nvidia-smi agree on whatever the order is. */
-static void describe_device(const ks_cuda *cuda, const ks_cupti *cupti, int index, char *to,
-                            size_t size)
+/* Name, chip and UUID: the one that the driver and nvidia-smi agree on whatever the order is; and
+ * whether its counters can be read. */
+static ks_status tell_device(const ks_cuda *cuda, const ks_cupti *cupti, int index,
+                             const ks_fact_sink *to, ks_error *err)
 {
+    char fact[32];
+    char text[600];
+    ks_gpu gpu;
+    ks_error unknown = KS_ERROR_INIT;
     ks_cuda_device device = 0;
-    char name[128] = "unknown";
-    ks_cuda_uuid id = {{0}};
     int sms = 0;
-    ks_cupti_chip_name chip = {.size = KS_KNOWN(ks_cupti_chip_name, name), .device = (size_t)index};
-    bool known = cupti != NULL && cupti->chip_name(&chip) == 0 && chip.name != NULL;
+    snprintf(fact, sizeof fact, "device_%d", index);
     cuda->device(&device, index);
-    cuda->device_name(name, sizeof name, device);
-    cuda->device_uuid(&id, device);
     cuda->attribute(&sms, KS_CUDA_SM_COUNT, device);
-    int length =
-        snprintf(to, size, "%s, chip %s, %d SMs, GPU-", name, known ? chip.name : "not told", sms);
-    for (int i = 0; i < 16 && length > 0 && (size_t)length < size; i++) {
-        bool dash = i == 4 || i == 6 || i == 8 || i == 10;
-        length +=
-            snprintf(to + length, size - (size_t)length, "%s%02x", dash ? "-" : "", id.bytes[i]);
+    if (cupti == NULL || ks_gpu_at(cuda, cupti, device, &gpu, &unknown) != KS_OK) {
+        char name[128] = "unknown";
+        cuda->device_name(name, sizeof name, device);
+        snprintf(text, sizeof text, "%s, %d SMs", name, sms);
+        return tell(to, fact, text, NULL, err);
     }
+    const char *unsupported = ks_counters_unsupported(cupti, device);
+    snprintf(text, sizeof text, "%s, chip %s, %d SMs, %s, %s%s", gpu.name, gpu.chip, sms, gpu.uuid,
+             unsupported == NULL ? "counters supported" : "no counters: ",
+             unsupported == NULL ? "" : unsupported);
+    return tell(to, fact, text, NULL, err);
 }
 
 static ks_status tell_driver(const ks_cuda *cuda, const ks_cupti *cupti, const char *why,
@@ -62,12 +68,26 @@ static ks_status tell_driver(const ks_cuda *cuda, const ks_cupti *cupti, const c
              version % 1000 / 10);
     KS_TRY(tell(to, "driver", text, NULL, err));
     for (int i = 0; i < devices; i++) {
-        char fact[32];
-        snprintf(fact, sizeof fact, "device_%d", i);
-        describe_device(cuda, cupti, i, text, sizeof text);
-        KS_TRY(tell(to, fact, text, NULL, err));
+        KS_TRY(tell_device(cuda, cupti, i, to, err));
     }
     return KS_OK;
+}
+
+/* The driver is for the GPU's owner to install, CUPTI for anybody. */
+static ks_status tell_available(const ks_cuda *cuda, const ks_cupti *cupti, const ks_fact_sink *to,
+                                ks_error *err)
+{
+    if (cuda != NULL && cupti != NULL) {
+        return tell(to, "available", "yes", NULL, err);
+    }
+    return cuda == NULL
+               ? tell(to, "available", "no: there is no NVIDIA driver that works",
+                      cupti != NULL ? "without a GPU, `kernsight metrics --chip gh100` lists "
+                                      "what one counts"
+                                    : "install the driver of the GPU, if there is one",
+                      err)
+               : tell(to, "available", "no: there is no CUPTI",
+                      "install the CUDA toolkit, or `pip install nvidia-cuda-cupti`", err);
 }
 
 ks_status ks_nvidia_probe(const ks_fact_sink *to, ks_error *err)
@@ -81,8 +101,7 @@ ks_status ks_nvidia_probe(const ks_fact_sink *to, ks_error *err)
     if (ks_is_enomem(&no_cuda) || ks_is_enomem(&no_cupti)) {
         return ks_enomem(err);
     }
-    KS_TRY(tell(to, "available", "no: GPU metrics can be listed, and are not measured yet",
-                cupti != NULL ? "kernsight metrics --chip gh100" : NULL, err));
+    KS_TRY(tell_available(cuda, cupti, to, err));
     KS_TRY(tell_cupti(cupti, no_cupti.message, to, err));
     return tell_driver(cuda, cupti, no_cuda.message, to, err);
 }

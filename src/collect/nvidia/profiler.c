@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "collect/nvidia/gpu.h"
 #include "collect/nvidia/refusal.h"
 
 /* All profilers of the process: used by one run at a time. */
@@ -141,17 +142,14 @@ static ks_status make_images(ks_profiler *p, ks_error *err)
 /* With its context current. */
 static ks_status enable(ks_profiler *p, const ks_profile_spec *spec, ks_error *err)
 {
-    static bool initialized;
+    KS_TRY(ks_gpu_start_profiler(p->cupti, err));
     const char *unsupported = ks_counters_unsupported(p->cupti, p->device);
     if (unsupported != NULL) {
         return ks_fail(err, KS_UNAVAILABLE, "cupti", 0, "the counters of GPU %d cannot be read: %s",
                        p->device, unsupported);
     }
-    ks_cupti_profiler_init init = {.size = KS_KNOWN(ks_cupti_profiler_init, reserved)};
-    ks_cupti_result result = initialized ? 0 : p->cupti->profiler_init(&init);
-    initialized = initialized || result == 0;
     ks_cupti_enable params = {.size = KS_KNOWN(ks_cupti_enable, profiler), .context = p->context};
-    result = result != 0 ? result : p->cupti->enable(&params);
+    ks_cupti_result result = p->cupti->enable(&params);
     if (result != 0) {
         return ks_counters_fail(p->cupti, result, "cannot have the GPU's counters", err);
     }

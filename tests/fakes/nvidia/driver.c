@@ -344,6 +344,18 @@ ks_cuda_result cu_context_device(ks_cuda_device *device)
     return current != NULL ? 0 : CUDA_INVALID_CONTEXT;
 }
 
+ks_cuda_result cu_context_id(ks_cuda_context context, unsigned long long *id)
+{
+    ENTER("cuCtxGetId");
+    fake_lock();
+    bool alive = context != NULL && context->alive;
+    if (alive) {
+        *id = context->id;
+    }
+    fake_unlock();
+    return alive ? 0 : CUDA_INVALID_CONTEXT;
+}
+
 void fake_break_device_locked(bool now)
 {
     broken = now;
