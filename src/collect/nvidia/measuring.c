@@ -159,6 +159,15 @@ ks_status ks_measuring_warm_end(ks_measuring *m, ks_error *err)
 /* ---- passes -----------------------------------------------------------------------------------
  */
 
+static ks_status start_counters(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    if (m->pass == 0) {
+        KS_TRY(ks_profiler_prepare(track->profiler, &m->spec, err));
+        KS_TRY(ks_profiler_begin(track->profiler, err));
+    }
+    return ks_profiler_start(track->profiler, err);
+}
+
 static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
 {
     track->at = 0;
@@ -167,12 +176,15 @@ static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
         track->differs = track->captured_wrongly = false;
         track->captured = 0;
         track->measured = true;
-        if (m->counters != NULL) {
-            KS_TRY(ks_profiler_prepare(track->profiler, &m->spec, err));
-            KS_TRY(ks_profiler_begin(track->profiler, &m->spec, err));
-        }
     }
-    return m->counters != NULL && track->measured ? ks_profiler_start(track->profiler, err) : KS_OK;
+    if (m->counters == NULL || !track->measured) {
+        return KS_OK;
+    }
+    ks_status status = start_counters(m, track, err);
+    if (status != KS_OK) {
+        ks_profiler_disable(track->profiler); /* the next run is to begin anew */
+    }
+    return status;
 }
 
 ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err)

@@ -1,9 +1,11 @@
 #include "collect/nvidia/profiler.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/num.h"
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/refusal.h"
 
@@ -44,10 +46,11 @@ static void forget_spec(ks_profiler *p)
         ks_free(p->metrics[i]);
     }
     ks_free(p->metrics);
+    ks_free(p->config);
     ks_free(p->fresh);
     ks_free(p->image);
     p->metrics = NULL;
-    p->fresh = p->image = NULL;
+    p->config = p->fresh = p->image = NULL;
     p->count = p->bytes = p->slots = 0;
     p->unfinished = false;
 }
@@ -94,9 +97,12 @@ static bool is_same(const ks_profiler *p, const ks_profile_spec *spec)
 static ks_status keep_spec(ks_profiler *p, const ks_profile_spec *spec, ks_error *err)
 {
     p->metrics = ks_calloc(spec->count, sizeof *p->metrics);
-    if (p->metrics == NULL) {
+    p->config = ks_alloc(spec->config->bytes);
+    if (p->metrics == NULL || p->config == NULL) {
         return ks_enomem(err);
     }
+    memcpy(p->config, spec->config->image, spec->config->bytes);
+    p->config_bytes = spec->config->bytes;
     p->count = spec->count;
     for (size_t i = 0; i < spec->count; i++) {
         size_t bytes = strlen(spec->metrics[i]) + 1;
@@ -226,6 +232,13 @@ ks_status ks_profiler_of(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_con
     return KS_OK;
 }
 
+void ks_profiler_disable(ks_profiler *profiler)
+{
+    bool entered = enter_context(profiler);
+    disable(profiler);
+    leave_context(profiler, entered);
+}
+
 void ks_profilers_give_back(void)
 {
     while (all != NULL) {
@@ -265,14 +278,14 @@ static ks_status finish_session(ks_profiler *p, ks_error *err)
     return KS_OK;
 }
 
-ks_status ks_profiler_begin(ks_profiler *profiler, const ks_profile_spec *spec, ks_error *err)
+ks_status ks_profiler_begin(ks_profiler *profiler, ks_error *err)
 {
     KS_TRY(finish_session(profiler, err));
     memcpy(profiler->image, profiler->fresh, profiler->bytes);
     ks_cupti_set_config params = {.size = KS_KNOWN(ks_cupti_set_config, target_level),
                                   .profiler = profiler->object,
-                                  .config_bytes = spec->config->bytes,
-                                  .config = spec->config->image,
+                                  .config_bytes = profiler->config_bytes,
+                                  .config = profiler->config,
                                   .image_bytes = profiler->bytes,
                                   .image = profiler->image,
                                   .range = profiler->range,
@@ -362,8 +375,31 @@ ks_status ks_profiler_evaluate(const ks_profiler *profiler, const ks_profile_spe
                        : ks_counters_fail(profiler->cupti, result, "cannot read the counters", err);
 }
 
-ks_cupti_result ks_profiler_push(ks_profiler *profiler, const char *name)
+ks_status ks_profiler_number(const ks_profiler *profiler, size_t range, size_t *number,
+                             ks_error *err)
 {
+    ks_cupti_range_info params = {.size = KS_KNOWN(ks_cupti_range_info, name),
+                                  .image = profiler->image,
+                                  .bytes = profiler->bytes,
+                                  .range = range,
+                                  .delimiter = "/"};
+    int64_t value = 0;
+    ks_cupti_result result = profiler->cupti->range_info(&params);
+    if (result != 0 || params.name == NULL) {
+        return ks_counters_fail(profiler->cupti, result, "cannot tell a range", err);
+    }
+    if (!ks_num_read_i64(params.name, strlen(params.name), &value) || value < 0) {
+        return ks_fail(err, KS_EVENDOR, "cupti", 0, "there is a range '%.60s', which is not ours",
+                       params.name);
+    }
+    *number = (size_t)value;
+    return KS_OK;
+}
+
+ks_cupti_result ks_profiler_push(ks_profiler *profiler, size_t number)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%zu", number);
     ks_cupti_push params = {
         .size = KS_KNOWN(ks_cupti_push, name), .profiler = profiler->object, .name = name};
     return profiler->cupti->push(&params);

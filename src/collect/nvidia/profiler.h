@@ -35,6 +35,8 @@ typedef struct ks_profiler {
     int range;
     int replay;
     size_t slots;
+    uint8_t *config; /**< CUPTI reads it as long as the profiler is enabled */
+    size_t config_bytes;
     uint8_t *fresh; /**< the image of a pass that has not begun */
     uint8_t *image;
     size_t bytes;    /**< of each */
@@ -59,19 +61,25 @@ ks_status ks_profiler_prepare(ks_profiler *profiler, const ks_profile_spec *spec
 size_t ks_profiler_range_bytes(const ks_profiler *profiler);
 
 /** Begin with an empty image: before the first pass. */
-ks_status ks_profiler_begin(ks_profiler *profiler, const ks_profile_spec *spec, ks_error *err);
+ks_status ks_profiler_begin(ks_profiler *profiler, ks_error *err);
 ks_status ks_profiler_start(ks_profiler *profiler, ks_error *err);
 /** @param[out] complete  that was the last pass */
 ks_status ks_profiler_stop(ks_profiler *profiler, bool *complete, ks_error *err);
 /** After the last pass: how many ranges there are, and how many found no slot. */
 ks_status ks_profiler_decode(ks_profiler *profiler, size_t *ranges, size_t *dropped, ks_error *err);
+/** The number that a user range was given. */
+ks_status ks_profiler_number(const ks_profiler *profiler, size_t range, size_t *number,
+                             ks_error *err);
 /** The metrics of a range; NaN for those that were not counted. */
 ks_status ks_profiler_evaluate(const ks_profiler *profiler, const ks_profile_spec *spec,
                                size_t range, double *values, ks_error *err);
 
-/** In user ranges. */
-ks_cupti_result ks_profiler_push(ks_profiler *profiler, const char *name);
+/** Begin and end a user range. Ranges of one name are one range: give each its own number. */
+ks_cupti_result ks_profiler_push(ks_profiler *profiler, size_t number);
 ks_cupti_result ks_profiler_pop(ks_profiler *profiler);
+
+/** Give up its counters; it can be prepared again. */
+void ks_profiler_disable(ks_profiler *profiler);
 
 /** Stop it, whatever came of it. */
 void ks_profiler_abandon(ks_profiler *profiler);

@@ -63,8 +63,17 @@ static void add_range(ks_measuring *m, ks_track *track, ks_range range)
     }
 }
 
-static ks_status read_range(ks_measuring *m, ks_track *track, size_t index, ks_error *err)
+/* Read range number `at` of the image. User ranges say themselves which one they are. */
+static ks_status read_range(ks_measuring *m, ks_track *track, size_t at, ks_error *err)
 {
+    size_t number = at;
+    if (m->spec.range == KS_CUPTI_USER_RANGE) {
+        KS_TRY(ks_profiler_number(track->profiler, at, &number, err));
+    }
+    size_t index = track->segment + number;
+    if (index >= track->count) {
+        return ks_fail(err, KS_EVENDOR, "cupti", 0, "range %zu is not one that was begun", number);
+    }
     size_t metrics = m->counters->count;
     double *values = track->values + index * metrics;
     for (size_t i = 0; i < metrics; i++) {
@@ -74,7 +83,7 @@ static ks_status read_range(ks_measuring *m, ks_track *track, size_t index, ks_e
     if (kind != KS_RANGE_KERNEL && kind != KS_RANGE_VISIT) {
         return KS_OK;
     }
-    return ks_profiler_evaluate(track->profiler, &m->spec, index - track->segment, values, err);
+    return ks_profiler_evaluate(track->profiler, &m->spec, at, values, err);
 }
 
 ks_status ks_tracking_read(ks_measuring *m, ks_track *track, ks_error *err)
@@ -90,8 +99,8 @@ ks_status ks_tracking_read(ks_measuring *m, ks_track *track, ks_error *err)
     }
     KS_TRY(
         KS_GROW(track->values, track->value_capacity, track->count * m->counters->count + 1, err));
-    for (size_t i = track->segment; i < track->count; i++) {
-        KS_TRY(read_range(m, track, i, err));
+    for (size_t at = 0; at < ranges; at++) {
+        KS_TRY(read_range(m, track, at, err));
     }
     track->segment = track->count;
     track->captured = track->count;
@@ -104,7 +113,7 @@ static ks_status begin_segment(ks_measuring *m, ks_track *track, ks_error *err)
     bool complete = false;
     KS_TRY(ks_profiler_stop(track->profiler, &complete, err));
     KS_TRY(ks_tracking_read(m, track, err));
-    KS_TRY(ks_profiler_begin(track->profiler, &m->spec, err));
+    KS_TRY(ks_profiler_begin(track->profiler, err));
     return ks_profiler_start(track->profiler, err);
 }
 
@@ -253,7 +262,7 @@ static void open_range(ks_measuring *m, ks_track *track, const ks_visit *visit)
         m->cuda->synchronize(); /* the range begins on every stream */
     }
     ks_error fault = KS_ERROR_INIT;
-    ks_cupti_result result = ks_profiler_push(track->profiler, visit->annotation->path);
+    ks_cupti_result result = ks_profiler_push(track->profiler, track->at - track->segment);
     if (result != 0) {
         ks_counters_fail(m->cupti, result, "cannot begin a range", &fault);
         ks_fault_note(&m->fault, &fault);
