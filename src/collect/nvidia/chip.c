@@ -418,29 +418,48 @@ void ks_chip_offer(ks_chip *chip, ks_near *near)
 /* ---- passes -----------------------------------------------------------------------------------
  */
 
-/* Add metrics one by one: after a name that it does not know a host object is broken, and so is of
- * no more use. */
-static ks_status add_metrics(const ks_chip *chip, ks_cupti_host *host, const char *const *metrics,
-                             size_t count, ks_error *err)
+/* Whether a host object takes a name; after one that it does not know it is of no more use. */
+static ks_cupti_result try_metric(const ks_chip *chip, const char *name, ks_error *err)
+{
+    ks_cupti_host *host = NULL;
+    if (open_host(chip->cupti, chip->name, &host, err) != KS_OK) {
+        return KS_CUPTI_OUT_OF_MEMORY;
+    }
+    ks_cupti_add_metrics add = {.size = KS_KNOWN(ks_cupti_add_metrics, count),
+                                .host = host,
+                                .names = &name,
+                                .count = 1};
+    ks_cupti_result result = chip->cupti->add_metrics(&add);
+    close_host(chip->cupti, host);
+    return result;
+}
+
+/* Which name it was that was not known. */
+static ks_status fail_metrics(const ks_chip *chip, const char *const *metrics, size_t count,
+                              ks_cupti_result result, ks_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         const char *name = metrics[i];
-        ks_cupti_add_metrics add = {.size = KS_KNOWN(ks_cupti_add_metrics, count),
-                                    .host = host,
-                                    .names = &name,
-                                    .count = 1};
-        ks_cupti_result result = chip->cupti->add_metrics(&add);
-        if (result == KS_CUPTI_INVALID_METRIC_NAME || result == KS_CUPTI_INVALID_PARAMETER) {
+        if (try_metric(chip, name, NULL) != 0) {
             return ks_fail(err, KS_ENOTFOUND, "cupti", result,
                            "'%s' is no full name: a sub-metric belongs behind it, as in %s.sum; "
                            "`kernsight metrics --chip %s %s` lists them",
                            name, name, chip->name, name);
         }
-        if (result != 0) {
-            return ks_cupti_fail(chip->cupti, result, name, err);
-        }
     }
-    return KS_OK;
+    return ks_cupti_fail(chip->cupti, result, "cannot put the metrics together", err);
+}
+
+/* All in one call: added one by one they would not share passes. */
+static ks_status add_metrics(const ks_chip *chip, ks_cupti_host *host, const char *const *metrics,
+                             size_t count, ks_error *err)
+{
+    ks_cupti_add_metrics add = {.size = KS_KNOWN(ks_cupti_add_metrics, count),
+                                .host = host,
+                                .names = (const char **)(uintptr_t)metrics,
+                                .count = count};
+    ks_cupti_result result = chip->cupti->add_metrics(&add);
+    return result == 0 ? KS_OK : fail_metrics(chip, metrics, count, result, err);
 }
 
 /* The configuration of a host object's metrics, and the passes that it needs. */
