@@ -100,6 +100,9 @@ typedef struct ks_collector_ops {
     /** A program that the visit runs: held before it is loaded (if any collector's needs say so),
      * and after its end. */
     void (*child)(void *self, ks_visit *visit, const ks_child *child);
+    /** On a thread that entered a region and ends during the call, where visits that it began may
+     * still be open: what it holds that is scarce is given back. As hot. */
+    void (*thread_end)(void *self);
     ks_status (*run_end)(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                          ks_error *err);
     ks_status (*pass_end)(ks_collector *self, ks_error *err);

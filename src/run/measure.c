@@ -26,8 +26,8 @@ void ks_gather_hooks(ks_run_state *s, uint32_t pass, ks_hooks *hooks)
     for (size_t i = 0; i < s->spec->member_count; i++) {
         const ks_member *m = &s->spec->members[i];
         if (ks_member_active(m, pass)) {
-            hooks->list[hooks->count++] =
-                (ks_hook){m->ops->begin, m->ops->end, m->ops->child, m->collector};
+            hooks->list[hooks->count++] = (ks_hook){m->ops->begin, m->ops->end, m->ops->child,
+                                                    m->ops->thread_end, m->collector};
             hooks->hold_child |= m->needs.holds_child;
         }
     }

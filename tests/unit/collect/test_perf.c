@@ -303,6 +303,82 @@ static void threads_that_are_not_counted_are_told(void **state)
     assert_null(text("helped", CYCLES, "Warnings"));
 }
 
+enum {
+    SHORT_LIVED = 100
+};
+
+static ks_status with_many_threads(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    for (int i = 0; i < SHORT_LIVED; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, work_elsewhere, NULL);
+        pthread_join(thread, NULL);
+    }
+    return KS_OK;
+}
+
+static void a_thread_that_ends_gives_its_descriptors_back(void **state)
+{
+    (void)state;
+    use((fake_perf_script){.counters = 4, .descriptors = 4});
+    ASK(CYCLES, FAULTS);
+    run(with_many_threads);
+    KT_F64(mean("elsewhere", CYCLES), SHORT_LIVED * 600);
+    KT_F64(mean("elsewhere", FAULTS), SHORT_LIVED * 300);
+    assert_null(text("elsewhere", CYCLES, "Failure"));
+    assert_int_equal(fake_perf.most, 2);
+}
+
+enum {
+    AT_ONCE = 10
+};
+
+static pthread_t late[AT_ONCE]; /* of the last call */
+static bool has_late;
+
+static void join_late(void)
+{
+    for (int i = 0; i < AT_ONCE && has_late; i++) {
+        pthread_join(late[i], NULL);
+    }
+    has_late = false;
+}
+
+/* Half of them end with the call, or after it. */
+static ks_status with_threads_at_once(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    pthread_t threads[AT_ONCE];
+    join_late();
+    for (int i = 0; i < AT_ONCE; i++) {
+        pthread_create(&threads[i], NULL, work_elsewhere, NULL);
+        pthread_create(&late[i], NULL, work_elsewhere, NULL);
+    }
+    has_late = true;
+    for (int i = 0; i < AT_ONCE; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    return KS_OK;
+}
+
+/* Whether their visits are still open when the call ends is up to them: nothing may break. */
+static void threads_that_end_together_or_with_the_call_leave_nothing_open(void **state)
+{
+    (void)state;
+    use((fake_perf_script){.counters = 4});
+    ASK(CYCLES, FAULTS);
+    KT_OK(ks_plan_runs(plan, 10, &err));
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    run(with_threads_at_once);
+    join_late();
+    assert_int_equal(fake_perf.open, 0);
+}
+
 static ks_token handed;
 
 static void *end_outer(void *arg)
@@ -337,6 +413,41 @@ static void visits_may_end_in_any_order_and_on_any_thread(void **state)
     run(crosswise);
     KT_F64(mean("outer", CYCLES), 600);
     KT_F64(mean("outer/inner", CYCLES), 1200);
+}
+
+static void *begin_only(void *token)
+{
+    ks_annotate_begin("handed", token, NULL);
+    fake_perf_work(100);
+    return NULL;
+}
+
+static unsigned open_after_thread, open_after_visit;
+
+/* A visit that outlives its thread. */
+static ks_status handed_on(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    ks_token token = KS_TOKEN_INIT;
+    pthread_t thread;
+    pthread_create(&thread, NULL, begin_only, &token);
+    pthread_join(thread, NULL);
+    open_after_thread = fake_perf.open;
+    ks_status status = ks_annotate_end(token, e);
+    open_after_visit = fake_perf.open;
+    return status;
+}
+
+static void a_visit_that_outlives_its_thread_keeps_the_counters(void **state)
+{
+    (void)state;
+    use((fake_perf_script){.counters = 4});
+    ASK(CYCLES);
+    run(handed_on);
+    KT_F64(mean("handed", CYCLES), 200);
+    assert_int_equal(open_after_thread, 1);
+    assert_int_equal(open_after_visit, 0);
 }
 
 /* ---- programs ---------------------------------------------------------------------------------
@@ -413,7 +524,10 @@ int main(void)
         T(an_empty_region_says_what_it_counts),
         T(every_thread_has_counters_of_its_own),
         T(threads_that_are_not_counted_are_told),
+        T(a_thread_that_ends_gives_its_descriptors_back),
+        T(threads_that_end_together_or_with_the_call_leave_nothing_open),
         T(visits_may_end_in_any_order_and_on_any_thread),
+        T(a_visit_that_outlives_its_thread_keeps_the_counters),
         T(programs_are_counted_from_their_exec),
         T(a_program_that_was_multiplexed_is_scaled),
         T(a_program_that_the_kernel_did_not_count_has_no_value),
