@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "outputs.h"
 #include "plots.h"
 #include "progress.h"
 #include "run_options.h"
@@ -152,25 +153,6 @@ static ks_status make_program(const run_options *o, ks_program **out, ks_error *
     options.timeout_s = o->timeout_s;
     return ks_program_new((const char *const *)o->program.texts, o->program.count, &options, out,
                           err);
-}
-
-/* Files that will be written, before any work is spent. */
-static ks_status check_outputs(const run_options *o, ks_error *err)
-{
-    if (is_stdout(o->csv) && is_stdout(o->json)) {
-        return ks_fail(err, KS_EINVAL, "cli", 0, "only one of --csv and --json can go to stdout");
-    }
-    if (o->csv != NULL && o->json != NULL && strcmp(o->csv, o->json) == 0) {
-        return ks_fail(err, KS_EINVAL, "cli", 0, "--csv and --json are the same file, %s", o->csv);
-    }
-    ks_status status = KS_OK;
-    if (o->csv != NULL && !is_stdout(o->csv)) {
-        status = ks_check_output(o->csv, err);
-    }
-    if (status == KS_OK && o->json != NULL && !is_stdout(o->json)) {
-        status = ks_check_output(o->json, err);
-    }
-    return status;
 }
 
 /* ---- results ----------------------------------------------------------------------------------
