@@ -49,6 +49,22 @@ def test_progress_is_rewritten_in_place_and_gone_at_the_end():
     assert before_table.rstrip(" ").endswith("\r\x1b[K\x1b[1m"), repr(before_table)
 
 
+def test_doctor_wraps_its_lines_on_a_terminal(ks):
+    def words(text):
+        return re.sub(r"\x1b\[[0-9;]*m", "", text).split()
+
+    shown = on_terminal(["doctor"])
+    assert max(map(len, shown.splitlines())) <= 80
+    plain = ks("doctor").stdout
+    assert [w for w in words(shown) if not w[0].isdigit()] == [w for w in words(plain) if not w[0].isdigit()]
+
+
+def test_noise_shows_its_progress_on_a_terminal_and_removes_it(ks):
+    shown = on_terminal(["doctor", "--noise", "0.1"])
+    assert re.match(r"\r\x1b\[Kmeasuring this machine: 0 s of about 0 s(.*)\r\x1b\[Ka kernel of", shown, re.S), shown
+    assert ks("doctor", "--noise", "0.1").stderr == ""
+
+
 def test_without_a_terminal_there_are_no_escapes(ks):
     done = ks("run", "-p", "n=1..3", "--runs", "2", "--", "true")
     assert "\x1b" not in done.stdout + done.stderr
