@@ -1,10 +1,12 @@
 /*
  * The contract of a collector: a back end that yields the values of some metrics.
  *
- * The life of one: open; then for each config its passes, each with pass_begin, then for each run
- * run_begin, the hot hooks while the body runs, run_end; then pass_end; then drain. A call of the
- * body that failed, or about which something else did, ends with abort in place of run_end; the
- * pass goes on after the first. close ends it all.
+ * The life of one: open; then for each batch of a config's runs (all of them, unless their number
+ * is found out or configs are interleaved) its passes, each with pass_begin, then for each run of
+ * the batch run_begin, the hot hooks while the body runs, run_end; then pass_end; then drain. A
+ * call of the body that failed, or about which something else did, ends with abort in place of
+ * run_end; the pass goes on after the first. A run_begin or pass_begin that failed has nothing to
+ * end or abort; no other hook of the pass follows. close ends it all.
  *
  * Values may be added to the samples in run_end or in drain. A collector that cannot tell a value
  * says why (ks_samples_missing); one that lost launches says how many it expected and got
