@@ -261,7 +261,8 @@ static int measure(const run_options *o, const plots *p, ks_plan *plan, ks_progr
     const char *term = getenv("TERM");
     bool dumb = term == NULL || strcmp(term, "dumb") == 0;
     progress shown = {.terminal = isatty(STDERR_FILENO) == 1 && !dumb,
-                      .program = slash != NULL ? slash + 1 : o->program.texts[0]};
+                      .program = slash != NULL ? slash + 1 : o->program.texts[0],
+                      .budget_s = o->budget_s};
     if (!o->quiet) {
         ks_plan_progress(plan, show_progress, &shown, &err);
     }
