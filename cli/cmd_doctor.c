@@ -1,6 +1,7 @@
 /* kernsight doctor */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "noise.h"
 
@@ -52,17 +53,48 @@ const struct argp doctor_argp = {
     .parser = parse,
     .args_doc = "[SECONDS]",
     .doc =
-        "Say for each collector whether it works on this machine, with what, and what to do if it "
-        "does not; or how much times vary here.\v"
+        "Say for each collector, and for plots, whether it works on this machine, with what, and what to "
+        "do if it does not; or how much times vary here.\v"
         "Examples:\n"
         "  kernsight doctor\n"
         "  kernsight doctor --json\n"
         "  kernsight doctor --noise 10",
 };
 
+enum {
+    INDENT = 23, /* of values */
+    WIDTH = 80   /* of lines on a terminal */
+};
+
+/* A text from column INDENT on, behind a lead; on a terminal its words go on to more lines. */
+static void print_value(const char *lead, const char *text, bool wrap)
+{
+    size_t column = INDENT + strlen(lead);
+    fputs(lead, stdout);
+    while (wrap && *text != '\0') {
+        size_t length = strcspn(text, " ");
+        if (column > INDENT && column + 1 + length > WIDTH) {
+            printf("\n%*s", INDENT, "");
+            column = INDENT;
+        } else if (column > INDENT) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", (int)length, text);
+        column += length;
+        text += length + strspn(text + length, " ");
+    }
+    if (!wrap) {
+        fputs(lead[0] != '\0' ? " " : "", stdout);
+        fputs(text, stdout);
+    }
+    putchar('\n');
+}
+
 static void print_facts(const ks_table *table)
 {
     const char *last = "";
+    bool wrap = isatty(STDOUT_FILENO) == 1;
     for (size_t row = 0; row < ks_table_rows(table); row++) {
         const char *collector = ks_table_text(table, row, ks_table_find(table, "Collector"));
         const char *cure = ks_table_text(table, row, ks_table_find(table, "Cure"));
@@ -70,10 +102,11 @@ static void print_facts(const ks_table *table)
             printf("%s%s\n", row > 0 ? "\n" : "", collector);
             last = collector;
         }
-        printf("  %-20s %s\n", ks_table_text(table, row, ks_table_find(table, "Fact")),
-               ks_table_text(table, row, ks_table_find(table, "Value")));
+        printf("  %-20s ", ks_table_text(table, row, ks_table_find(table, "Fact")));
+        print_value("", ks_table_text(table, row, ks_table_find(table, "Value")), wrap);
         if (cure != NULL) {
-            printf("  %-20s to do: %s\n", "", cure);
+            printf("%*s", INDENT, "");
+            print_value("to do:", cure, wrap);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "outputs.h"
 #include "plots.h"
 #include "progress.h"
 #include "run_options.h"
@@ -154,25 +155,6 @@ static ks_status make_program(const run_options *o, ks_program **out, ks_error *
                           err);
 }
 
-/* Files that will be written, before any work is spent. */
-static ks_status check_outputs(const run_options *o, ks_error *err)
-{
-    if (is_stdout(o->csv) && is_stdout(o->json)) {
-        return ks_fail(err, KS_EINVAL, "cli", 0, "only one of --csv and --json can go to stdout");
-    }
-    if (o->csv != NULL && o->json != NULL && strcmp(o->csv, o->json) == 0) {
-        return ks_fail(err, KS_EINVAL, "cli", 0, "--csv and --json are the same file, %s", o->csv);
-    }
-    ks_status status = KS_OK;
-    if (o->csv != NULL && !is_stdout(o->csv)) {
-        status = ks_check_output(o->csv, err);
-    }
-    if (status == KS_OK && o->json != NULL && !is_stdout(o->json)) {
-        status = ks_check_output(o->json, err);
-    }
-    return status;
-}
-
 /* ---- results ----------------------------------------------------------------------------------
  */
 
@@ -279,7 +261,8 @@ static int measure(const run_options *o, const plots *p, ks_plan *plan, ks_progr
     const char *term = getenv("TERM");
     bool dumb = term == NULL || strcmp(term, "dumb") == 0;
     progress shown = {.terminal = isatty(STDERR_FILENO) == 1 && !dumb,
-                      .program = slash != NULL ? slash + 1 : o->program.texts[0]};
+                      .program = slash != NULL ? slash + 1 : o->program.texts[0],
+                      .budget_s = o->budget_s};
     if (!o->quiet) {
         ks_plan_progress(plan, show_progress, &shown, &err);
     }

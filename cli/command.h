@@ -56,5 +56,7 @@ ks_print_options stdout_options(void);
  * away
  * (`| head`) is no failure. */
 int finish_stdout(int status);
+/* The same for atexit(): argp ends the program itself, after --help. */
+void finish_at_exit(void);
 
 #endif

@@ -1,5 +1,6 @@
 #include <locale.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -38,6 +39,7 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");  /* only to learn whether the terminal takes UTF-8 */
     signal(SIGPIPE, SIG_IGN); /* results are kept when a reader of stdout goes away */
     argp_err_exit_status = EXIT_USAGE;
+    atexit(finish_at_exit);
     if (argc < 2) {
         char *help[] = {(char *)"kernsight help", NULL};
         cmd_help(1, help);

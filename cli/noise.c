@@ -104,6 +104,31 @@ static ks_status judge(const ks_results *results, size_t pairs, noise_report *ou
     return status;
 }
 
+/* A line on a terminal, rewritten now and then: seldom, for it is work on the machine too. */
+typedef struct shown {
+    double seconds; /* that it is to take */
+    double last_s;
+} shown;
+
+static void show(const ks_progress *now, void *user)
+{
+    shown *s = user;
+    if (now->phase == KS_PHASE_END) {
+        fputs("\r\033[K", stderr);
+    } else if (now->elapsed_s - s->last_s >= 1.0 || now->phase == KS_PHASE_START) {
+        s->last_s = now->elapsed_s;
+        fprintf(stderr, "\r\033[Kmeasuring this machine: %.0f s of about %.0f s", now->elapsed_s,
+                s->seconds);
+    }
+    fflush(stderr);
+}
+
+static bool can_rewrite(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) == 1 && term != NULL && strcmp(term, "dumb") != 0;
+}
+
 static ks_status measure(double seconds, noise_report *out, ks_error *err)
 {
     uint64_t steps = calibrate();
@@ -114,6 +139,10 @@ static ks_status measure(double seconds, noise_report *out, ks_error *err)
     ks_plan_new(&plan, err);
     ks_plan_runs(plan, runs, err);
     ks_plan_warmup(plan, WARMUP, err);
+    shown line = {.seconds = seconds};
+    if (can_rewrite()) {
+        ks_plan_progress(plan, show, &line, err);
+    }
     ks_status status = ks_run(plan, body, &steps, &results, err);
     if (status == KS_OK) {
         status = judge(results, runs, out, err);

@@ -49,8 +49,11 @@ ks_print_options stdout_options(void)
     return options;
 }
 
+static bool finished;
+
 int finish_stdout(int status)
 {
+    finished = true;
     bool bad = fflush(stdout) != 0 || ferror(stdout) != 0;
     int number = errno;
     if (!bad || number == EPIPE) {
@@ -58,4 +61,11 @@ int finish_stdout(int status)
     }
     fprintf(stderr, "kernsight: cannot write to stdout: %s\n", strerror(number));
     return status != EXIT_OK ? status : EXIT_RUN_FAILED;
+}
+
+void finish_at_exit(void)
+{
+    if (!finished && finish_stdout(EXIT_OK) != EXIT_OK) {
+        _exit(EXIT_RUN_FAILED);
+    }
 }

@@ -5,11 +5,6 @@
 
 static const char time_metric[] = "cpu__time_duration.sum";
 
-bool is_stdout(const char *path)
-{
-    return path != NULL && strcmp(path, "-") == 0;
-}
-
 /* The names between commas, without blanks around them. */
 static ks_status add_names(text_list *to, const char *names, ks_error *err)
 {
@@ -72,14 +67,6 @@ ks_status check_plots(const run_options *o, const plots *p, const ks_plan *plan,
     ks_status status = KS_OK;
     for (size_t i = 0; i < o->plots.count && status == KS_OK; i++) {
         const char *path = o->plots.texts[i];
-        if (is_stdout(path) && (is_stdout(o->csv) || is_stdout(o->json))) {
-            return ks_fail(err, KS_EINVAL, "cli", 0,
-                           "only one of --csv, --json and --plot can go to stdout");
-        }
-        if ((o->csv != NULL && strcmp(path, o->csv) == 0) ||
-            (o->json != NULL && strcmp(path, o->json) == 0)) {
-            return ks_fail(err, KS_EINVAL, "cli", 0, "two outputs are the same file, %s", path);
-        }
         status =
             ks_plot_check(plan, ks_program_body, is_stdout(path) ? NULL : path, &p->options, err);
     }

@@ -2,7 +2,7 @@
 #ifndef CLI_PLOTS_H
 #define CLI_PLOTS_H
 
-#include "run_options.h"
+#include "outputs.h"
 
 /* What to plot, made of the options. */
 typedef struct plots {
@@ -16,7 +16,5 @@ void free_plots(plots *p);
 
 /* Whether all of them can be made, before any work is spent. */
 ks_status check_plots(const run_options *o, const plots *p, const ks_plan *plan, ks_error *err);
-
-bool is_stdout(const char *path);
 
 #endif

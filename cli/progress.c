@@ -14,10 +14,17 @@ static void show_plan(const ks_progress *now, const progress *p)
 {
     uint64_t per_config = now->configs > 0 ? now->calls / now->configs : 0;
     uint64_t runs = (uint64_t)now->runs * now->passes;
+    uint64_t more = (uint64_t)(now->most_runs - now->runs) * now->passes * now->configs;
+    bool budget = p->budget_s > 0.0; /* which may end a config after its first run */
     fprintf(stderr, "%s%llu calls of %s: %zu config%s x (",
-            now->most_runs > now->runs ? "at least " : "", (unsigned long long)now->calls,
-            p->program, now->configs, now->configs == 1 ? "" : "s");
-    if (now->most_runs > now->runs) {
+            budget     ? "at most "
+            : more > 0 ? "at least "
+                       : "",
+            (unsigned long long)(budget ? now->calls + more : now->calls), p->program, now->configs,
+            now->configs == 1 ? "" : "s");
+    if (budget) {
+        fprintf(stderr, "up to %u runs in %g s", now->most_runs, p->budget_s);
+    } else if (more > 0) {
         fprintf(stderr, "%u to %u runs", now->runs, now->most_runs);
     } else {
         fprintf(stderr, "%u run%s", now->runs, now->runs == 1 ? "" : "s");

@@ -350,8 +350,35 @@ ks_status set_run_option(run_options *options, const char *name, const char *val
 typedef struct reading {
     run_options *options;
     size_t file_params; /* the first ones are the file's: those of the command line replace them */
+    bool given[PLACES]; /* on the command line */
     ks_error *err;
 } reading;
+
+/* An option that names the one file of its kind: given again, the first file would be lost. */
+static bool names_output(int key)
+{
+    return key == KEY_CSV || key == KEY_JSON || key == KEY_OUTPUT;
+}
+
+static bool is_given(const reading *r, int key)
+{
+    return r->given[find_place(key)];
+}
+
+/* What only goes with an option of the file that the command line replaced is gone with it. */
+static void drop_what_went_with_it(const reading *r)
+{
+    run_options *o = r->options;
+    if (is_given(r, KEY_RUNS) && o->runs > 0) {
+        o->precision_pct = is_given(r, KEY_PRECISION) ? o->precision_pct : 0.0;
+        o->min_runs = is_given(r, KEY_MIN_RUNS) ? o->min_runs : 0;
+        o->max_runs = is_given(r, KEY_MAX_RUNS) ? o->max_runs : 0;
+        o->budget_s = is_given(r, KEY_BUDGET) ? o->budget_s : 0.0;
+    }
+    if (is_given(r, KEY_ORDER) && o->order != KS_ORDER_SHUFFLED && !is_given(r, KEY_SEED)) {
+        o->seed = 0;
+    }
+}
 
 static void drop_file_param(reading *r, const char *spec)
 {
@@ -394,6 +421,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         option++;
     }
     strncat(name, option->name, sizeof name - sizeof "--");
+    if (names_output(key) && r->given[place]) {
+        ks_fail(r->err, KS_EINVAL, "cli", 0, "%s is given twice; it names one file", name);
+        return EINVAL;
+    }
+    r->given[place] = true;
     return store(r->options, place, name, arg, r->err) == KS_OK ? 0 : EINVAL;
 }
 
@@ -410,6 +442,8 @@ const struct argp run_argp = {
         "  x=0..1+0.25   n=1..4096*2   mode=fast,'a, b'\n"
         "In PROGRAM, ARG, --prepare, --cwd and --env, {NAME} stands for the parameter's value and {{ "
         "for a brace.\n\n"
+        "Given twice, -p, -m, --env, --plot and --plot-metric add up, --csv, --json and --output are "
+        "refused; of other options the last counts.\n\n"
         "Examples:\n"
         "  kernsight run -- sleep 0.1\n"
         "  kernsight run -p level=1,3,6,9 --runs 5 -- gzip -c -{level} file\n"
@@ -420,7 +454,7 @@ const struct argp run_argp = {
         "  kernsight run -m 'cpu__*' -- ./solver      (its memory too)\n"
         "  kernsight run -p n=1..8*2 --plot n.png --plot - -- ./solver {n}\n"
         "  kernsight run --file sweep.yaml\n\n"
-        "A sweep file (the command line wins; its -m and --env add to the file's):\n"
+        "A sweep file (the command line wins; -m, --env and --plot add to the file's):\n"
         "  param:\n"
         "    level: [1, 3, 6, 9]\n"
         "    threads: 1..8*2\n"
@@ -444,8 +478,9 @@ ks_status read_run_options(int argc, char **argv, run_options *out, ks_error *er
     run_options merged = RUN_OPTIONS_INIT;
     ks_status status = read_sweep_file(out->file, &merged, err);
     if (status == KS_OK) {
-        reading second = {&merged, merged.params.count, err};
+        reading second = {.options = &merged, .file_params = merged.params.count, .err = err};
         argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &second);
+        drop_what_went_with_it(&second);
         status = err->code;
     }
     free_run_options(out);

@@ -205,6 +205,18 @@ static bool takes_list(const char *name)
     return false;
 }
 
+/* A key that came before: one of its values would be lost. */
+static bool came_before(reader *r, const yaml_node_pair_t *pairs, const yaml_node_pair_t *pair)
+{
+    const char *name = scalar(node_at(r, pair->key));
+    for (const yaml_node_pair_t *before = pairs; before < pair; before++) {
+        if (strcmp(scalar(node_at(r, before->key)), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ks_status set_key(reader *r, const yaml_node_t *key, const yaml_node_t *value)
 {
     const char *name = scalar(key);
@@ -243,9 +255,12 @@ static ks_status read_document(reader *r)
         return ks_fail(r->err, KS_EINVAL, "cli", 0,
                        "a map of options is expected, such as `runs: 5`");
     }
-    const yaml_node_pair_t *pair = root->data.mapping.pairs.start;
-    for (; pair < root->data.mapping.pairs.top; pair++) {
+    const yaml_node_pair_t *pairs = root->data.mapping.pairs.start;
+    for (const yaml_node_pair_t *pair = pairs; pair < root->data.mapping.pairs.top; pair++) {
         ks_status status = set_key(r, node_at(r, pair->key), node_at(r, pair->value));
+        if (status == KS_OK && came_before(r, pairs, pair)) {
+            status = fail_node(r, node_at(r, pair->key), "this option is given twice");
+        }
         if (status != KS_OK) {
             return status;
         }

@@ -72,10 +72,11 @@ KS_API ks_status ks_chip_passes(const char *chip, const char *const *metrics, si
                                 size_t *passes, ks_error *err);
 
 /**
- * The state of every collector of this build, for `kernsight doctor`.
+ * The state of every collector of this build, and of the program that draws plots ("plots"), for
+ * `kernsight doctor`.
  *
  * Shape: a row per fact; text columns `Collector`, `Fact`, `Value`, `Cure`. Each collector has a
- * fact `available` ("yes" or "no: reason"), others as it has them.
+ * fact `available` ("yes" or "no: reason"), and so have plots; others as there are.
  *
  * @param[out] out  new table, free with ks_table_free(); untouched on failure
  * @return KS_OK, KS_ENOMEM

@@ -293,7 +293,8 @@ typedef struct ks_progress {
     uint32_t pass;       /**< the call's pass, from 0 */
     uint32_t passes;     /**< calls of the body that one run needs */
     uint64_t calls_done; /**< calls of the body so far, warm-up calls included */
-    uint64_t calls;      /**< calls of the body in all; at least, when it is found out */
+    uint64_t calls;      /**< calls of the body in all; at least, when it is found out; lowered for
+                              each config that a time budget ends before its fewest runs */
     double elapsed_s;    /**< since KS_PHASE_START */
     double remaining_s;  /**< estimate; NaN while unknown */
     const ks_call *call; /**< the call; NULL at KS_PHASE_START and KS_PHASE_END */

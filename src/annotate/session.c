@@ -32,11 +32,35 @@ static void after_fork_in_child(void)
     atomic_store(&this_thread.busy, 0);
 }
 
+/* Calls are numbered through; the upper half of a call's number is that of its session. */
+static uint64_t session_of(uint64_t call)
+{
+    return call >> 32;
+}
+
+/* Tell the collectors that the calling thread ends, unless the call does so too: busy, so that the
+ * call waits for it as for an annotation. */
+static void tell_of_end(const ks_thread *thread)
+{
+    ks_session *s = &ks_the_session;
+    uint64_t call = atomic_load(&s->gate);
+    bool listed = call != 0 && thread->session == session_of(call);
+    ks_thread *entered = listed ? ks_thread_enter(call) : NULL;
+    if (entered == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < s->hooks.count; i++) {
+        s->hooks.list[i].thread_end(s->hooks.list[i].self);
+    }
+    ks_thread_leave(entered);
+}
+
 /* A thread ends. Should it still annotate, in destructors that run later, it is listed again. */
 static void unlist_thread(void *ending)
 {
     ks_session *s = &ks_the_session;
     ks_thread *thread = ending;
+    tell_of_end(thread);
     pthread_mutex_lock(&s->lock);
     for (ks_thread **at = &s->threads; *at != NULL; at = &(*at)->next) {
         if (*at == thread) {
@@ -100,12 +124,6 @@ void ks_session_close(void)
     ks_pool_fini(&s->texts);
     pthread_mutex_unlock(&s->lock);
     atomic_store(&s->in_use, false);
-}
-
-/* Calls are numbered through; the upper half of a call's number is that of its session. */
-static uint64_t session_of(uint64_t call)
-{
-    return call >> 32;
 }
 
 /* List the calling thread in the session, unless the gate closed meanwhile. */

@@ -61,6 +61,7 @@ typedef struct ks_hook {
     void (*begin)(void *self, ks_visit *visit);
     void (*end)(void *self, ks_visit *visit);
     void (*child)(void *self, ks_visit *visit, const ks_child *child);
+    void (*thread_end)(void *self); /**< on a thread that annotated and ends during the call */
     void *self;
 } ks_hook;
 

@@ -115,10 +115,31 @@ static bool matches(const ks_metric_entry *entry, const char *pattern, ks_target
     return ks_match(pattern, entry->name) && measurable(entry, target);
 }
 
+static ks_status ignore_entry(void *self, const ks_metric_entry *entry, ks_error *err)
+{
+    (void)self;
+    (void)entry;
+    (void)err;
+    return KS_OK;
+}
+
+/* Whether a collector has names of this kind, but not this one. */
+static bool is_denied(const ks_catalogue *c, const char *name, ks_error *why)
+{
+    static const ks_metric_sink nobody = {NULL, ignore_entry};
+    bool denied = false;
+    for (size_t i = 0; c->collectors[i] != NULL && !ks_is_pattern(name) && !denied; i++) {
+        ks_error_clear(why);
+        denied = c->collectors[i]->lookup(name, &nobody, why) == KS_ENOTFOUND;
+    }
+    return denied;
+}
+
 /* Whether a name stands for anything: an entry, a pattern with a match, a metric of GPUs. */
 static bool is_known(const ks_catalogue *c, const char *name)
 {
-    bool known = find(c, name) < c->count || ks_is_gpu_metric(name);
+    ks_error why = KS_ERROR_INIT;
+    bool known = find(c, name) < c->count || (ks_is_gpu_metric(name) && !is_denied(c, name, &why));
     for (size_t i = 0; i < c->count && !known && ks_is_pattern(name); i++) {
         known = ks_match(name, c->entries[i].entry.name);
     }
@@ -183,23 +204,12 @@ static ks_status choose_pattern(const ks_catalogue *c, const char *pattern, ks_t
     return found ? KS_OK : fail_gpu(pattern, target, err);
 }
 
-static ks_status ignore_entry(void *self, const ks_metric_entry *entry, ks_error *err)
-{
-    (void)self;
-    (void)entry;
-    (void)err;
-    return KS_OK;
-}
-
 void ks_catalogue_hint(const ks_catalogue *catalogue, const char *name, ks_buf *to)
 {
-    static const ks_metric_sink nobody = {NULL, ignore_entry};
-    for (size_t i = 0; catalogue->collectors[i] != NULL && !ks_is_pattern(name); i++) {
-        ks_error unknown = KS_ERROR_INIT;
-        if (catalogue->collectors[i]->lookup(name, &nobody, &unknown) == KS_ENOTFOUND) {
-            ks_buf_add(to, unknown.message);
-            return;
-        }
+    ks_error unknown = KS_ERROR_INIT;
+    if (is_denied(catalogue, name, &unknown)) {
+        ks_buf_add(to, unknown.message);
+        return;
     }
     ks_near near;
     ks_near_init(&near, name);

@@ -2,10 +2,12 @@
 #include "kernsight/metrics.h"
 
 #include "api/catalogue.h"
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "collect/collector.h"
+#include "output/plot.h"
 #include "plan/call.h"
 #include "run/environment.h"
 #include "table/table.h"
@@ -145,6 +147,28 @@ static ks_status add_fact(void *self, const char *fact, ks_value value, const ch
     return status;
 }
 
+static ks_status probe_plots(const ks_fact_sink *to, ks_error *err)
+{
+    ks_buf text;
+    ks_error failure = KS_ERROR_INIT;
+    ks_buf_init(&text, 4096);
+    ks_status status = ks_plot_gnuplot_version(&text, &failure);
+    bool there = status == KS_OK;
+    if (!there && status != KS_ENOMEM) {
+        ks_buf_addf(&text, "no: %s", failure.message);
+        status = ks_buf_status(&text, err);
+    }
+    if (status == KS_OK) {
+        status = to->add(to->self, "available", ks_text(there ? "yes" : ks_buf_text(&text)),
+                         there ? NULL : "apt-get install gnuplot-nox", err);
+    }
+    if (status == KS_OK && there) {
+        status = to->add(to->self, "gnuplot", ks_text(ks_buf_text(&text)), NULL, err);
+    }
+    ks_buf_fini(&text);
+    return status == KS_ENOMEM ? ks_enomem(err) : status;
+}
+
 static ks_status fill_probe(ks_table *table, ks_error *err)
 {
     static const char *const names[] = {"Collector", "Fact", "Value", "Cure"};
@@ -159,7 +183,9 @@ static ks_status fill_probe(ks_table *table, ks_error *err)
         const ks_fact_sink sink = {&p, add_fact};
         KS_TRY(ks_collectors[i]->probe(&sink, err));
     }
-    return KS_OK;
+    prober plots = {table, "plots"};
+    const ks_fact_sink of_plots = {&plots, add_fact};
+    return probe_plots(&of_plots, err);
 }
 
 ks_status ks_probe_table(ks_table **out, ks_error *err)

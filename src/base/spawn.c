@@ -86,7 +86,9 @@ static int start(const char *const *argv, char *const *environment, const stream
     posix_spawnattr_init(&attributes);
     sigemptyset(&set);
     posix_spawnattr_setsigmask(&attributes, &set);
-    sigaddset(&set, SIGPIPE);
+    sigaddset(&set, SIGPIPE); /* what a host ignores its children would ignore too */
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
     posix_spawnattr_setsigdefault(&attributes, &set);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     int number = posix_spawn_file_actions_adddup2(&actions, s->in, 0);

@@ -1,7 +1,16 @@
 #include "collect/calibrate.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "base/error.h"
+
+/* As many digits as such a measurement has. */
+static double three_digits(double number)
+{
+    double unit = number > 0.0 ? pow(10.0, floor(log10(number)) - 2.0) : 1.0;
+    return unit < 1.0 ? round(number / unit) / round(1.0 / unit) : round(number / unit) * unit;
+}
 
 static ks_status visit_inside(uint32_t visits, double *visit_ns, ks_error *err)
 {
@@ -11,7 +20,7 @@ static ks_status visit_inside(uint32_t visits, double *visit_ns, ks_error *err)
         KS_TRY(ks_annotate_begin("empty", &token, err));
         KS_TRY(ks_annotate_end(token, err));
     }
-    *visit_ns = (double)(ks_now_ns() - start) / visits;
+    *visit_ns = three_digits((double)(ks_now_ns() - start) / visits);
     return KS_OK;
 }
 

@@ -8,7 +8,7 @@
  * Make some empty visits inside another one (the one without a parent), in a session of its own.
  *
  * @param[in]  slots     words in each visit
- * @param[out] visit_ns  what a visit took, begin and end together
+ * @param[out] visit_ns  what a visit took, begin and end together, to three digits
  * @param[in]  done      called once behind them, however it went, while their slots are there
  * @return KS_EBUSY while a run is active; KS_ENOMEM
  */

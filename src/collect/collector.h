@@ -6,7 +6,8 @@
  * has room for, and goes through all passes, each with pass_begin, then for each run run_begin, the
  * hot hooks while the body runs, run_end; then pass_end; then drain. A call of the body that
  * failed, or about which something else did, ends with abort in place of run_end; the pass goes on
- * after the first. close ends it all.
+ * after the first. A run_begin or pass_begin that failed has nothing to end or abort; no other hook
+ * of the pass follows. close ends it all.
  *
  * Values may be added to the samples in run_end or in drain. A collector that cannot tell a value
  * says why (ks_samples_missing); one that lost launches says how many it expected and got
@@ -119,6 +120,9 @@ typedef struct ks_collector_ops {
     /** A program that the visit runs: held before it is loaded (if any collector's needs say so),
      * and after its end. */
     void (*child)(void *self, ks_visit *visit, const ks_child *child);
+    /** On a thread that entered a region and ends during the call, where visits that it began may
+     * still be open: what it holds that is scarce is given back. As hot. */
+    void (*thread_end)(void *self);
     ks_status (*run_end)(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                          ks_error *err);
     ks_status (*pass_end)(ks_collector *self, ks_error *err);

@@ -50,6 +50,20 @@ static ks_status run_gnuplot(const ks_buf *script, ks_buf *picture, ks_error *er
                : ks_fail(err, status, failure.origin, failure.native, "%s", failure.message);
 }
 
+ks_status ks_plot_gnuplot_version(ks_buf *out, ks_error *err)
+{
+    static const char *const argv[] = {"gnuplot", "--version", NULL};
+    ks_buf told;
+    ks_buf_init(&told, 4096);
+    ks_status status = ks_spawn_filter(argv, "", 0, &told, err);
+    if (status == KS_OK) {
+        ks_buf_add_bytes(out, ks_buf_text(&told), strcspn(ks_buf_text(&told), "\n"));
+        status = ks_buf_status(out, err);
+    }
+    ks_buf_fini(&told);
+    return status;
+}
+
 ks_status ks_plot_check_gnuplot(ks_plot_format format, ks_error *err)
 {
     ks_buf script;

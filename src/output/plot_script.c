@@ -9,7 +9,8 @@
 #include "output/text.h"
 
 enum {
-    EXACT_TICKS = 12 /* on a linear axis; where there are more, gnuplot chooses */
+    EXACT_TICKS = 12, /* where there are more, gnuplot may choose */
+    LABEL_DIGITS = 6  /* of numbers that are not whole */
 };
 
 /* ---- words ------------------------------------------------------------------------------------
@@ -175,18 +176,58 @@ static void add_category_tics(ks_plot_writer *w)
     ks_plot_add(w, ")\n");
 }
 
+static bool is_whole(double number)
+{
+    return number == round(number);
+}
+
+/* Whole numbers stay as they are: they are what somebody asked for. */
+static double round_to(double number, int digits)
+{
+    int decimals = is_whole(number) ? 0 : digits - 1 - (int)floor(log10(fabs(number)));
+    double power = pow(10.0, fmax(decimals, 0.0));
+    return decimals <= 22 ? round(number * power) / power : number; /* 1e22 is exact, as a double */
+}
+
+/* LABEL_DIGITS, or as many as tell the values apart. */
+static int label_digits(const ks_plot *p)
+{
+    int digits = LABEL_DIGITS;
+    for (size_t i = 1; i < p->tick_count; i++) {
+        while (digits < 17 && round_to(p->ticks[i], digits) == round_to(p->ticks[i - 1], digits)) {
+            digits++;
+        }
+    }
+    return digits;
+}
+
+/* Of many values gnuplot's own tics, which are round numbers; but 1, 2, 4 ... on a logarithmic axis
+ * are round too, and on a short one gnuplot finds none. */
+static bool takes_own_tics(const ks_plot *p)
+{
+    bool whole = true;
+    for (size_t i = 0; i < p->tick_count; i++) {
+        whole = whole && is_whole(p->ticks[i]);
+    }
+    bool two_powers = p->x.log && floor(log10(p->x.high)) > ceil(log10(p->x.low));
+    return p->tick_count > EXACT_TICKS && (!p->x.log || (!whole && two_powers));
+}
+
 /* Tics where the values are: labelled as far as the labels do not touch. */
 static void add_number_tics(ks_plot_writer *w)
 {
     const ks_plot *p = w->plot;
-    if (!p->x.log && p->tick_count > EXACT_TICKS) {
-        return; /* gnuplot's own */
+    if (takes_own_tics(p)) {
+        ks_plot_add(w, p->x.log && w->format != KS_PLOT_TEXT ? "set mxtics 10\n" : "");
+        return;
     }
+    int digits = label_digits(p);
     double free_from = -INFINITY;
     ks_plot_add(w, "set xtics (");
     for (size_t i = 0; i < p->tick_count; i++) {
         char label[KS_NUM_MAX];
-        double half = (double)(ks_num_f64_plain(p->ticks[i], label) + 2) * w->layout.letter / 1.8;
+        double half = (double)(ks_num_f64_plain(round_to(p->ticks[i], digits), label) + 2) *
+                      w->layout.letter / 1.8;
         double at = ks_plot_x_at(p, &w->layout, p->ticks[i]);
         bool fits = at - half >= free_from;
         add_tic(w, fits ? label : "", p->ticks[i], i == 0);

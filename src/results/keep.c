@@ -83,13 +83,26 @@ enum {
     NAMES_JOINED = 100
 };
 
-/* Launches of an annotation in its first run that has some: `*run` is that run. */
-static size_t count_launches(const ks_ledger *ledger, uint32_t annotation, uint32_t *run)
+/* Whether a launch was made in an annotation, or in one inside it. */
+static bool is_of(const ks_batch *batch, const ks_launch *launch, uint32_t annotation)
 {
+    if (launch->annotation == annotation || launch->annotation == KS_NO_ANNOTATION) {
+        return launch->annotation == annotation;
+    }
+    const char *path = batch->paths[annotation];
+    size_t length = strlen(path);
+    const char *own = batch->paths[launch->annotation];
+    return strncmp(own, path, length) == 0 && own[length] == '/';
+}
+
+/* Launches of an annotation in its first run that has some: `*run` is that run. */
+static size_t count_launches(const ks_batch *batch, uint32_t annotation, uint32_t *run)
+{
+    const ks_ledger *ledger = batch->ledger;
     size_t count = 0;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *l = &ledger->launches[i];
-        if (l->annotation == annotation && (count == 0 || l->run == *run)) {
+        if ((count == 0 || l->run == *run) && is_of(batch, l, annotation)) {
             *run = l->run;
             count++;
         }
@@ -97,12 +110,13 @@ static size_t count_launches(const ks_ledger *ledger, uint32_t annotation, uint3
     return count;
 }
 
-static void join_names(const ks_ledger *ledger, uint32_t annotation, uint32_t run, bool *seen,
+static void join_names(const ks_batch *batch, uint32_t annotation, uint32_t run, bool *seen,
                        ks_buf *to)
 {
+    const ks_ledger *ledger = batch->ledger;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *l = &ledger->launches[i];
-        if (l->annotation != annotation || l->run != run || (seen != NULL && seen[l->kernel])) {
+        if (l->run != run || (seen != NULL && seen[l->kernel]) || !is_of(batch, l, annotation)) {
             continue;
         }
         if (seen != NULL) {
@@ -114,11 +128,12 @@ static void join_names(const ks_ledger *ledger, uint32_t annotation, uint32_t ru
 }
 
 /* Names of the kernels of the first run that has some, in launch order, joined by '|'. */
-static ks_status name_kernels(ks_results *r, ks_region *region, const ks_ledger *ledger,
+static ks_status name_kernels(ks_results *r, ks_region *region, const ks_batch *batch,
                               uint32_t annotation, ks_error *err)
 {
+    const ks_ledger *ledger = batch->ledger;
     uint32_t run = 0;
-    size_t count = count_launches(ledger, annotation, &run);
+    size_t count = count_launches(batch, annotation, &run);
     if (count == 0) {
         return KS_OK;
     }
@@ -131,7 +146,7 @@ static ks_status name_kernels(ks_results *r, ks_region *region, const ks_ledger 
     }
     ks_buf names;
     ks_buf_init(&names, (size_t)1 << 28);
-    join_names(ledger, annotation, run, seen, &names);
+    join_names(batch, annotation, run, seen, &names);
     ks_status status = ks_buf_status(&names, err);
     if (status == KS_OK) {
         status = ks_pool_add(&r->pool, ks_buf_text(&names), &region->kernels, err);
@@ -206,7 +221,7 @@ static ks_status keep_region(ks_results *r, const ks_batch *batch, uint32_t anno
     KS_TRY(keep_values(r, samples, annotation, err));
     note_presence(&region, samples, annotation);
     note_clock(&region, samples, annotation);
-    KS_TRY(name_kernels(r, &region, batch->ledger, annotation, err));
+    KS_TRY(name_kernels(r, &region, batch, annotation, err));
     KS_TRY(keep_remarks(r, &region, samples, annotation, err));
     region.shares_added = find_added_shares(samples, annotation);
     KS_TRY(ks_results_derive(r, batch, &region, annotation, err));

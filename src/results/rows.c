@@ -293,9 +293,15 @@ static void summarize(ks_rows *rows, ks_row *row)
         }
     }
     ks_summarize(valid, n, rows->scratch + row->runs, &rows->quantiles, &row->summary);
+}
+
+/* Of the values that summarize() left in the scratch. */
+static void find_shape(const ks_rows *rows, ks_row *row)
+{
     row->shape = (ks_shape){0};
     if (!row->derived) {
-        ks_find_shape(valid, n, &row->summary, rows->scratch + row->runs, &row->shape);
+        ks_find_shape(rows->scratch, row->summary.n, &row->summary, rows->scratch + row->runs,
+                      &row->shape);
     }
 }
 
@@ -344,6 +350,7 @@ void ks_rows_compute(ks_rows *rows, ks_row *row)
     row->failure = 0;
     row->baseline = NAN;
     summarize(rows, row);
+    find_shape(rows, row);
     if (row->region == NULL) {
         row->failed = row->record->failed_runs;
         row->failure = row->failed > 0 ? rows->r->kept.failures[row->record->first_failure].why : 0;

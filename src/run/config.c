@@ -79,12 +79,22 @@ static void note_launches(ks_run_state *s)
     const ks_ledger *ledger = s->spec->ledger;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *launch = &ledger->launches[i];
-        if (launch->annotation == KS_NO_ANNOTATION) {
-            s->unannotated++;
-        } else {
-            ks_samples_presence(&s->samples, launch->annotation, launch->run)->launches++;
+        s->unannotated += launch->annotation == KS_NO_ANNOTATION;
+        for (const ks_annotation *a = ks_session_annotation(launch->annotation); a != NULL;
+             a = a->parent) {
+            ks_samples_presence(&s->samples, a->id, launch->run)->launches++;
         }
     }
+}
+
+/* Whether a launch was made in an annotation, or in one inside it. */
+static bool is_of(const ks_launch *launch, uint32_t annotation)
+{
+    const ks_annotation *a = ks_session_annotation(launch->annotation);
+    while (a != NULL && a->id != annotation) {
+        a = a->parent;
+    }
+    return a != NULL;
 }
 
 /* "a 2x, b" for the kernels of an annotation in a run. */
@@ -94,8 +104,8 @@ static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t 
         unsigned count = 0;
         for (size_t i = 0; i < ledger->count; i++) {
             const ks_launch *l = &ledger->launches[i];
-            count += l->pass == ledger->first_pass && l->run == run &&
-                     l->annotation == annotation && l->kernel == kernel;
+            count += l->pass == ledger->first_pass && l->run == run && l->kernel == kernel &&
+                     is_of(l, annotation);
         }
         if (count > 0) {
             ks_buf_addf(to, "%s%.80s", to->length > 0 ? ", " : "",

@@ -111,6 +111,9 @@ static ks_status measure_more(ks_run_state *s, size_t config, ks_stopping *state
     if (runs > 0) {
         KS_TRY(ks_stopping_add(state, plan, &s->samples, spent, err));
         state->stop = status == KS_OK ? ks_stopping_judge(state, plan) : KS_STOP_NOT_YET;
+        if (state->stop != KS_STOP_NOT_YET && state->runs < plan->runs) {
+            s->calls -= (uint64_t)(plan->runs - state->runs) * s->passes; /* the budget is spent */
+        }
         KS_TRY(hand_over(s, config, state, err));
     }
     return status;

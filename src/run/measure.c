@@ -26,8 +26,8 @@ void ks_gather_hooks(ks_run_state *s, uint32_t pass, ks_hooks *hooks)
     for (size_t i = 0; i < s->spec->member_count; i++) {
         const ks_member *m = &s->spec->members[i];
         if (ks_member_active(m, pass)) {
-            hooks->list[hooks->count++] =
-                (ks_hook){m->ops->begin, m->ops->end, m->ops->child, m->collector};
+            hooks->list[hooks->count++] = (ks_hook){m->ops->begin, m->ops->end, m->ops->child,
+                                                    m->ops->thread_end, m->collector};
             hooks->hold_child |= m->needs.holds_child;
         }
     }
@@ -105,6 +105,28 @@ static ks_status end_run(ks_run_state *s, const ks_call *call, bool failed, ks_e
     return status;
 }
 
+/* Where a member cannot begin, those that have begun before it abort. */
+static ks_status begin_run(ks_run_state *s, const ks_call *call, ks_error *err)
+{
+    ks_status status = KS_OK;
+    size_t begun = 0;
+    for (; begun < s->spec->member_count && status == KS_OK; begun++) {
+        const ks_member *m = &s->spec->members[begun];
+        if (ks_member_active(m, call->pass)) {
+            ks_run_ctx ctx = run_ctx(s, m, call);
+            status = m->ops->run_begin(m->collector, &ctx, err);
+        }
+    }
+    for (size_t i = 0; status != KS_OK && i + 1 < begun; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (ks_member_active(m, call->pass)) {
+            ks_run_ctx ctx = run_ctx(s, m, call);
+            m->ops->abort(m->collector, &ctx);
+        }
+    }
+    return status;
+}
+
 static ks_status fail_run(ks_run_state *s, const ks_call *call, const char *why, ks_error *err)
 {
     for (size_t i = 0; i < s->spec->member_count; i++) {
@@ -160,13 +182,7 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
     }
     ks_infos_start_call(&s->infos, call);
     ks_ledger_call(s->spec->ledger, ks_batch_run(s, call), call->pass);
-    for (size_t i = 0; i < s->spec->member_count; i++) {
-        const ks_member *m = &s->spec->members[i];
-        if (ks_member_active(m, call->pass)) {
-            ks_run_ctx ctx = run_ctx(s, m, call);
-            KS_TRY(m->ops->run_begin(m->collector, &ctx, err));
-        }
-    }
+    KS_TRY(begin_run(s, call, err));
     ks_error failure = KS_ERROR_INIT;
     ks_session_begin_call(hooks);
     ks_status status = s->spec->body(call, s->spec->user, &failure);

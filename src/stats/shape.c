@@ -2,6 +2,7 @@
 #include "stats/shape.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "stats/rank.h"
 #include "stats/sort.h"
@@ -24,14 +25,18 @@ static double find_first(const double *values, size_t n, const ks_summary *s, do
         return 0.0;
     }
     size_t others = n - 1;
-    ks_sort(values + 1, others, scratch);
-    double median = ks_sorted_median(scratch, others);
-    double farthest = fmax(median - scratch[0], scratch[others - 1] - median);
+    memcpy(scratch, values + 1, others * sizeof *values);
+    double median = ks_median_of(scratch, others);
+    double farthest = 0.0;
+    for (size_t i = 0; i < others; i++) {
+        scratch[i] = fabs(values[i + 1] - median);
+        farthest = fmax(farthest, scratch[i]);
+    }
     double distance = fabs(values[0] - median);
     if (distance <= 2.0 * farthest) {
         return 0.0;
     }
-    double scale = ks_sorted_mad(scratch, others, median) / 0.6745;
+    double scale = ks_median_of(scratch, others) / 0.6745;
     return distance > ks_outlier_z(n) * scale ? above_pct(values[0], median) : 0.0;
 }
 
@@ -120,6 +125,21 @@ static void find_groups(const double *values, size_t n, const ks_summary *s, dou
     }
 }
 
+/* One of each `every` values, in their order: which one is drawn, since in a regular turn samples
+ * that alternate would seem equal. The same ones each time. @return how many */
+static size_t draw(const double *values, size_t n, size_t every, double *to)
+{
+    uint64_t state = 88172645463325252u;
+    size_t count = n / every;
+    for (size_t i = 0; i < count; i++) {
+        state ^= state << 13; /* Marsaglia (2003) */
+        state ^= state >> 7;
+        state ^= state << 17;
+        to[i] = values[i * every + state % every];
+    }
+    return count;
+}
+
 void ks_find_shape(const double *values, size_t n, const ks_summary *summary, double *scratch,
                    ks_shape *out)
 {
@@ -130,6 +150,16 @@ void ks_find_shape(const double *values, size_t n, const ks_summary *summary, do
     out->first_pct = find_first(values, n, summary, scratch);
     /* an odd first sample is no drift */
     size_t skip = out->first_pct != 0.0 ? 1 : 0;
-    out->drift_pct = find_drift(values + skip, n - skip, scratch);
-    find_groups(values, n, summary, scratch, out);
+    size_t every = (n + KS_SHAPE_MOST - 1) / KS_SHAPE_MOST;
+    if (every == 1) {
+        out->drift_pct = find_drift(values + skip, n - skip, scratch);
+        find_groups(values, n, summary, scratch, out);
+        return;
+    }
+    ks_summary of_drawn;
+    ks_quantiles quantiles = {0};
+    size_t count = draw(values + skip, n - skip, every, scratch);
+    ks_summarize(scratch, count, scratch + count, &quantiles, &of_drawn);
+    out->drift_pct = find_drift(scratch, count, scratch + count);
+    find_groups(scratch, count, &of_drawn, scratch + count, out);
 }

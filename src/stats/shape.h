@@ -18,6 +18,8 @@ typedef struct ks_shape {
 
 /** Fewest samples that are looked at. */
 #define KS_SHAPE_MIN 10
+/** Most that are sorted for drift and groups: of more so many are drawn, in their order. */
+#define KS_SHAPE_MOST 10000
 
 /**
  * @param[in]     values   n finite numbers in the order in which they were measured

@@ -76,6 +76,19 @@ bool ks_is_whole(double value)
     return fabs(value) < 9007199254740992.0 && value == trunc(value);
 }
 
+/* Numbers whose squares could leave the range of a double, above it or below, are scaled by a power
+ * of two, which is exact; others by 1. */
+static double scale_for(double min, double max)
+{
+    double largest = fmax(fabs(min), fabs(max));
+    int exponent = 0;
+    if (largest == 0.0 || (largest < 1e150 && largest > 1e-130)) {
+        return 1.0;
+    }
+    frexp(largest, &exponent);
+    return ldexp(1.0, exponent > -1000 ? -exponent : 1000);
+}
+
 /* Mean, extremes and deviation. Two passes, so that a large common part does not cancel. */
 static void moments(const double *values, size_t n, ks_summary *out)
 {
@@ -83,22 +96,25 @@ static void moments(const double *values, size_t n, ks_summary *out)
     out->min = values[0];
     out->max = values[0];
     for (size_t i = 0; i < n; i++) {
-        sum += values[i];
         out->min = values[i] < out->min ? values[i] : out->min;
         out->max = values[i] > out->max ? values[i] : out->max;
+    }
+    double scale = scale_for(out->min, out->max);
+    for (size_t i = 0; i < n; i++) {
+        sum += scale * values[i];
     }
     double mean = sum / (double)n;
     double rest = 0.0;
     double squares = 0.0;
     for (size_t i = 0; i < n; i++) {
-        double d = values[i] - mean;
+        double d = scale * values[i] - mean;
         rest += d;
         squares += d * d;
     }
-    out->mean = mean + rest / (double)n;
+    out->mean = (mean + rest / (double)n) / scale;
     if (n >= 2) {
         squares -= rest * rest / (double)n;
-        out->stddev = sqrt(fmax(squares, 0.0) / ((double)n - 1.0));
+        out->stddev = sqrt(fmax(squares, 0.0) / ((double)n - 1.0)) / scale;
     }
 }
 
@@ -130,7 +146,7 @@ void ks_summarize(const double *values, size_t n, double *scratch, ks_quantiles 
     out->ci_low = out->mean - half;
     out->ci_high = out->mean + half;
     if (out->mean != 0.0) {
-        out->relative_pct = 100.0 * out->stddev / fabs(out->mean);
+        out->relative_pct = 100.0 * (out->stddev / fabs(out->mean));
     }
 }
 
@@ -157,8 +173,10 @@ void ks_ratio_interval(const ks_summary *a, const ks_summary *b, double *low, do
         return;
     }
     double ratio = a->mean / b->mean;
-    double part_a = a->stddev * a->stddev / (double)a->n / (b->mean * b->mean);
-    double part_b = ratio * ratio * b->stddev * b->stddev / (double)b->n / (b->mean * b->mean);
+    double deviation_a = a->stddev / b->mean; /* first, since squares could leave the range */
+    double deviation_b = ratio * (b->stddev / b->mean);
+    double part_a = deviation_a * deviation_a / (double)a->n;
+    double part_b = deviation_b * deviation_b / (double)b->n;
     double variance = part_a + part_b;
     double half = 0.0;
     if (variance > 0.0) {

@@ -174,7 +174,7 @@ def test_a_plot_as_text_stands_behind_the_table(ks):
     (["--plot-x", "n"], 2, "no use without --plot"),
     (["--plot", "-", "--csv", "-"], 2, "only one of --csv, --json and --plot can go to stdout"),
     (["--plot", "-", "--json", "-"], 2, "only one of --csv, --json and --plot can go to stdout"),
-    (["--plot", "x.svg", "--json", "x.svg"], 2, "two outputs are the same file, x.svg"),
+    (["--plot", "x.svg", "--json", "x.svg"], 2, "--json x.svg and --plot x.svg are the same file"),
 ])
 def test_all_is_checked_before_anything_runs(ks, args, status, message):  # C30 d
     done = ks("run", "-p", "n=1", *args, "--", "touch", "ran", status=status)

@@ -80,8 +80,11 @@ def test_braces_that_are_no_names_stay(ks):
     (["--runs", "auto", "--min-runs", "20", "--max-runs", "10"], "from 20 to 10 runs"),
     (["--env", "novalue"], "NAME=VALUE"),
     (["--cwd", "/nonexistent"], "there is no such folder"),
-    (["--csv", "-", "--json", "-"], "only one of --csv and --json"),
-    (["--csv", "r", "--json", "r"], "--csv and --json are the same file, r"),
+    (["--csv", "-", "--json", "-"], "only one of --csv, --json and --plot can go to stdout"),
+    (["--csv", "r", "--json", "r"], "--csv r and --json r are the same file"),
+    (["--csv", "a", "--csv", "b"], "--csv is given twice; it names one file"),
+    (["--json", "a", "--json", "a"], "--json is given twice"),
+    (["--output", "a", "--output", "b"], "--output is given twice"),
     (["-p", "n=1", "--env", "N={n}", "--output", "{n}.txt"], "all calls append to one file"),
     (["-m", "CPU__Max_RSS.max"], "unknown metric CPU__Max_RSS.max; did you mean cpu__max_rss.max"),
     (["-m", "cpu__time_durations.sum"], "did you mean cpu__time_duration.sum"),
@@ -92,6 +95,34 @@ def test_wrong_usage_is_one_line_and_runs_nothing(ks, args, message):
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
     assert not (ks.folder / "ran").exists()
+
+
+@pytest.mark.parametrize("args", [
+    ["--csv", "r", "--json", "./r"],
+    ["--csv", "r", "--json", "../real/r"],
+    ["--csv", "r", "--json", "folder/r"],  # a link to this folder
+    ["--csv", "r", "--output", "later"],  # a link to r, which is not there yet
+    ["--csv", "old", "--json", "hard"],
+    ["--csv", "old.png", "--plot", "soft.png"],
+    ["--plot", "old.png", "--plot", "soft.png"],
+    ["--json", "old", "--output", "hard"],
+])
+def test_outputs_that_are_one_file_are_refused(ks, args):
+    ks.folder = ks.folder / "real"
+    ks.folder.mkdir()
+    for name in ["old", "old.png"]:
+        (ks.folder / name).write_text("precious")
+    (ks.folder / "hard").hardlink_to(ks.folder / "old")
+    (ks.folder / "soft.png").symlink_to("old.png")
+    (ks.folder / "later").symlink_to("folder/r")
+    (ks.folder / "folder").symlink_to(ks.folder)
+    done = ks("run", *args, "--", "touch", "ran", status=2)
+    assert f"{args[0]} {args[1]} and {args[2]} {args[3]} are the same file\n" in done.stderr
+    assert not (ks.folder / "ran").exists() and (ks.folder / "old").read_text() == "precious"
+
+
+def test_outputs_may_all_go_to_a_device(ks):
+    ks("run", "--csv", "/dev/null", "--json", "/dev/null", "--output", "/dev/null", "--", "true")
 
 
 def test_programs_that_cannot_run(ks):

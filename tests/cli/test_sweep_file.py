@@ -38,6 +38,22 @@ def test_the_command_line_wins(ks):
     assert float(rows[0]["AvgValue"]) == 1
 
 
+@pytest.mark.parametrize("file, args, runs", [
+    ("runs: auto\nprecision: 3\nmin-runs: 5\nmax-runs: 7\nbudget: 9", ["--runs", "2"], "2"),
+    ("runs: 2\norder: shuffled\nseed: 7", ["--order", "given"], "2"),
+    ("runs: 4", ["--runs", "auto", "--min-runs", "3", "--max-runs", "3"], "3"),
+])
+def test_an_option_of_the_command_line_takes_along_what_went_with_the_files(ks, file, args, runs):
+    (ks.folder / "s.yaml").write_text(file + "\nprogram: ['true']\n")
+    assert ks.rows("--file", "s.yaml", *args)[0]["NumRuns"] == runs
+
+
+def test_what_goes_together_on_the_command_line_alone_is_still_checked(ks):
+    (ks.folder / "s.yaml").write_text("runs: auto\nprogram: ['true']\n")
+    done = ks("run", "--file", "s.yaml", "--precision", "3", "--runs", "2", status=2)
+    assert "have no use without --runs auto" in done.stderr
+
+
 def test_json_is_yaml(ks):
     (ks.folder / "s.json").write_text(json.dumps(
         {"param": {"t": ["\u00b5", "x"]}, "zip": True, "runs": 1, "program": ["echo", "{t}"]}))
@@ -57,6 +73,8 @@ def test_plain_numbers_are_numbers_and_quoted_ones_text(ks):
     ("runs: [1, 2]", "line 1, column 7: one value is expected"),
     ("rums: 3", "line 1, column 1: there is no option 'rums'; there are program, param, zip"),
     ("rums: [3]", "there is no option 'rums'"),
+    ("csv: a\ncsv: b", "line 2, column 1: this option is given twice"),
+    ("metric: a\nmetric: b", "this option is given twice"),
     ("file: x.yaml", "a sweep file cannot name another one"),
     ("runs: 2.5", "line 1, column 7: runs takes a whole number from 1"),
     ("timeout: 5m", "line 1, column 10: timeout takes seconds"),

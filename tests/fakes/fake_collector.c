@@ -235,6 +235,11 @@ static void fake_child(void *self, ks_visit *visit, const ks_child *child)
     (void)child;
 }
 
+static void fake_thread_end(void *self)
+{
+    (void)self;
+}
+
 static ks_status fake_run_end(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                               ks_error *err)
 {
@@ -311,6 +316,7 @@ const ks_collector_ops fake_ops = {
     .begin = fake_begin,
     .end = fake_begin,
     .child = fake_child,
+    .thread_end = fake_thread_end,
     .run_end = fake_run_end,
     .pass_end = fake_pass_end,
     .drain = fake_drain,

@@ -13,6 +13,7 @@ static ks_error err;
 /* A hook that counts and marks: slot 0 holds 1 after begin, 2 after end. */
 static atomic_size_t begun;
 static atomic_size_t ended;
+static atomic_size_t threads_ended;
 
 static inline void on_begin(void *self, ks_visit *visit)
 {
@@ -35,7 +36,14 @@ static inline void on_child(void *self, ks_visit *visit, const ks_child *child)
     (void)child;
 }
 
-static const ks_hooks hooks = {.list = {{on_begin, on_end, on_child, NULL}}, .count = 1};
+static inline void on_thread_end(void *self)
+{
+    (void)self;
+    atomic_fetch_add(&threads_ended, 1);
+}
+
+static const ks_hooks hooks = {.list = {{on_begin, on_end, on_child, on_thread_end, NULL}},
+                               .count = 1};
 
 static inline int open_session(void **state)
 {
@@ -43,6 +51,7 @@ static inline int open_session(void **state)
     ks_error_clear(&err);
     atomic_store(&begun, 0);
     atomic_store(&ended, 0);
+    atomic_store(&threads_ended, 0);
     KT_OK(ks_session_open(1, &err));
     ks_session_begin_call(&hooks);
     return 0;

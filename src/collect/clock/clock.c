@@ -192,9 +192,14 @@ static void ignore_child(void *self, ks_visit *visit, const ks_child *child)
     (void)child;
 }
 
+static void clock_thread_end(void *self)
+{
+    (void)self;
+}
+
 static ks_status calibrate(ks_collector *self, ks_error *err)
 {
-    const ks_hook hook = {clock_begin, clock_end, ignore_child, self};
+    const ks_hook hook = {clock_begin, clock_end, ignore_child, clock_thread_end, self};
     return ks_clock_calibrate(&hook, self->slots, self->slot[KS_READ_WALL], &self->costs, err);
 }
 
@@ -397,6 +402,7 @@ const ks_collector_ops ks_clock_ops = {
     .begin = clock_begin,
     .end = clock_end,
     .child = clock_child,
+    .thread_end = clock_thread_end,
     .run_end = clock_run_end,
     .pass_end = clock_pass_end,
     .drain = clock_drain,

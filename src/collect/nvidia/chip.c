@@ -425,10 +425,8 @@ static ks_cupti_result try_metric(const ks_chip *chip, const char *name, ks_erro
     if (open_host(chip->cupti, chip->name, &host, err) != KS_OK) {
         return KS_CUPTI_OUT_OF_MEMORY;
     }
-    ks_cupti_add_metrics add = {.size = KS_KNOWN(ks_cupti_add_metrics, count),
-                                .host = host,
-                                .names = &name,
-                                .count = 1};
+    ks_cupti_add_metrics add = {
+        .size = KS_KNOWN(ks_cupti_add_metrics, count), .host = host, .names = &name, .count = 1};
     ks_cupti_result result = chip->cupti->add_metrics(&add);
     close_host(chip->cupti, host);
     return result;

@@ -50,56 +50,70 @@ static bool agree(const ks_measuring *m, ks_samples *into)
 /* ---- values -----------------------------------------------------------------------------------
  */
 
-static ks_status add_value(const ks_measuring *m, const ks_range *range, const double *values,
-                           uint32_t asked, uint32_t number, ks_samples *into, ks_error *err)
-{
-    double value = values[asked];
-    double weight = values[m->counters->weights[asked]];
-    if (isnan(value)) {
-        return ks_samples_missing(into, range->annotation, range->run, number,
-                                  "the counters gave no value", err);
-    }
-    return ks_samples_add(into, range->annotation, range->run, number, value, weight, err);
-}
+/* A launch, for one of the annotations that it was made in. */
+typedef struct launch {
+    uint32_t annotation;
+    uint32_t run;
+    const double *values; /* of the counters; NULL: there are none */
+} launch;
 
-static ks_status add_clock(const ks_counters *counters, const ks_range *range, const double *values,
+static ks_status add_value(const ks_measuring *m, const launch *of, uint32_t asked, uint32_t number,
                            ks_samples *into, ks_error *err)
 {
-    if (counters->cycles == KS_NOT_READ || isnan(values[counters->cycles]) ||
-        isnan(values[counters->duration])) {
+    double value = of->values[asked];
+    double weight = of->values[m->counters->weights[asked]];
+    if (isnan(value)) {
+        return ks_samples_missing(into, of->annotation, of->run, number,
+                                  "the counters gave no value", err);
+    }
+    return ks_samples_add(into, of->annotation, of->run, number, value, weight, err);
+}
+
+static ks_status add_clock(const ks_counters *counters, const launch *of, ks_samples *into,
+                           ks_error *err)
+{
+    if (counters->cycles == KS_NOT_READ || isnan(of->values[counters->cycles]) ||
+        isnan(of->values[counters->duration])) {
         return KS_OK;
     }
-    return ks_samples_clock(into, range->annotation, values[counters->cycles],
-                            values[counters->duration], err);
+    return ks_samples_clock(into, of->annotation, of->values[counters->cycles],
+                            of->values[counters->duration], err);
 }
 
-static ks_status add_missing(const ks_measuring *m, const ks_range *range, const uint32_t *numbers,
-                             const char *why, ks_samples *into, ks_error *err)
+static ks_status add_launch(const ks_measuring *m, const launch *of, const uint32_t *numbers,
+                            ks_samples *into, ks_error *err)
 {
+    static const char graph[] =
+        "a CUDA graph was launched, whose kernels have no counters of their own; measure in range "
+        "replay, or kernel__time_duration.sum";
     for (uint32_t i = 0; i < m->counters->asked; i++) {
-        KS_TRY(ks_samples_missing(into, range->annotation, range->run, numbers[i], why, err));
+        KS_TRY(of->values != NULL
+                   ? add_value(m, of, i, numbers[i], into, err)
+                   : ks_samples_missing(into, of->annotation, of->run, numbers[i], graph, err));
     }
-    return KS_OK;
+    return of->values != NULL ? add_clock(m->counters, of, into, err) : KS_OK;
 }
 
+/* A range belongs to the annotation that it was made in, and to those around that one. */
 static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t index,
                            const uint32_t *numbers, ks_samples *into, ks_error *err)
 {
     const ks_range *range = &track->ranges[index];
-    if (range->kind == KS_RANGE_OTHER || !ks_samples_has(into, range->annotation)) {
+    if (range->kind == KS_RANGE_OTHER) {
         return KS_OK;
     }
-    if (range->kind == KS_RANGE_GRAPH) {
-        return add_missing(m, range, numbers,
-                           "a CUDA graph was launched, whose kernels have no counters of their "
-                           "own; measure in range replay, or kernel__time_duration.sum",
-                           into, err);
+    launch of = {.run = range->run};
+    if (range->kind != KS_RANGE_GRAPH) {
+        of.values = track->values + index * m->counters->count;
     }
-    const double *values = track->values + index * m->counters->count;
-    for (uint32_t i = 0; i < m->counters->asked; i++) {
-        KS_TRY(add_value(m, range, values, i, numbers[i], into, err));
+    for (const ks_annotation *a = ks_session_annotation(range->annotation); a != NULL;
+         a = a->parent) {
+        of.annotation = a->id;
+        if (ks_samples_has(into, a->id)) {
+            KS_TRY(add_launch(m, &of, numbers, into, err));
+        }
     }
-    return add_clock(m->counters, range, values, into, err);
+    return KS_OK;
 }
 
 /* ---- annotations without a launch -------------------------------------------------------------

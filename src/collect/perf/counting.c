@@ -1,5 +1,7 @@
 #include "collect/perf/counting.h"
 
+#include <errno.h>
+
 uint32_t ks_perf_slots(uint32_t counters)
 {
     size_t bytes = sizeof(ks_perf_words) + counters * sizeof(ks_perf_reading);
@@ -27,27 +29,51 @@ void ks_perf_start_call(ks_perf_counting *counting)
     atomic_store(&counting->inside, 0);
 }
 
+static void close_all(const ks_perf_counting *c, ks_perf_words *owner)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (owner->readings[i].fd >= 0) {
+            c->sys->close(owner->readings[i].fd);
+            owner->readings[i].fd = -EBADF;
+        }
+    }
+}
+
 void ks_perf_end_call(const ks_perf_counting *counting)
 {
     ks_visits walk = ks_session_visits();
     for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
         ks_perf_words *w = ks_perf_words_of(counting, v);
-        for (uint32_t i = 0; i < counting->count && w->owner == w; i++) {
-            if (w->readings[i].fd >= 0) {
-                counting->sys->close((int)w->readings[i].fd);
-                w->readings[i].fd = -1;
-            }
+        if (w->owner == w) {
+            close_all(counting, w);
         }
     }
+}
+
+/* Whoever is the last to need them closes them: a visit may end on another thread, after its own.
+ */
+static void release(const ks_perf_counting *c, ks_perf_words *owner)
+{
+    if (atomic_fetch_sub(&owner->users, 1) == 1) {
+        close_all(c, owner);
+    }
+}
+
+void ks_perf_thread_end(const ks_perf_counting *counting)
+{
+    if (of_thread.call == counting->call) {
+        release(counting, of_thread.owner);
+    }
+    of_thread = (opener){0, NULL}; /* destructors that run later may annotate */
 }
 
 /* Counters of this visit's own, none of which is open. */
 static void become_owner(const ks_perf_counting *c, ks_perf_words *w)
 {
     w->owner = w;
-    w->failed = 0;
+    atomic_init(&w->users, 1);
     for (uint32_t i = 0; i < c->count; i++) {
-        w->readings[i] = (ks_perf_reading){.fd = -1};
+        w->readings[i] = (ks_perf_reading){.fd = -EBADF};
     }
 }
 
@@ -55,34 +81,45 @@ static void become_owner(const ks_perf_counting *c, ks_perf_words *w)
 static void open_all(const ks_perf_counting *c, ks_perf_words *w)
 {
     int leader = -1;
-    for (uint32_t i = 0; i < c->count && w->failed == 0; i++) {
-        int fd = c->sys->open(&c->counters[i].attr, 0, c->counters[i].leads ? -1 : leader);
+    for (uint32_t i = 0; i < c->count; i++) {
+        bool leads = c->counters[i].leads;
+        int fd = leads || leader >= 0 ? c->sys->open(&c->counters[i].attr, 0, leads ? -1 : leader)
+                                      : leader; /* a group is not without its leader */
         w->readings[i].fd = fd;
-        leader = c->counters[i].leads ? fd : leader;
-        w->failed = fd < 0 ? -fd : 0;
+        w->readings[i].failed = fd < 0 ? -fd : 0;
+        leader = leads ? fd : leader;
     }
-    for (uint32_t i = 0; i < c->count && w->failed == 0; i++) {
-        if (c->counters[i].leads) {
-            w->failed = c->sys->enable((int)w->readings[i].fd);
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->counters[i].leads && w->readings[i].fd >= 0) {
+            w->readings[i].failed = c->sys->enable(w->readings[i].fd);
         }
     }
 }
 
+static int read_counter(const ks_perf_counting *c, const ks_perf_words *w, uint32_t i,
+                        ks_perf_count *out)
+{
+    int fd = w->owner->readings[i].fd;
+    return fd >= 0 ? c->sys->read(fd, out) : -fd;
+}
+
 static void read_all(const ks_perf_counting *c, ks_perf_words *w)
 {
-    for (uint32_t i = 0; i < c->count && w->failed == 0; i++) {
-        w->failed = c->sys->read((int)w->owner->readings[i].fd, &w->readings[i].count);
+    for (uint32_t i = 0; i < c->count; i++) {
+        w->readings[i].failed = read_counter(c, w, i, &w->readings[i].count);
     }
 }
 
 static void read_differences(const ks_perf_counting *c, ks_perf_words *w)
 {
-    for (uint32_t i = 0; i < c->count && w->failed == 0; i++) {
+    for (uint32_t i = 0; i < c->count; i++) {
         ks_perf_count now = {0};
         ks_perf_count *was = &w->readings[i].count;
-        w->failed = c->sys->read((int)w->owner->readings[i].fd, &now);
-        *was = (ks_perf_count){now.count - was->count, now.enabled_ns - was->enabled_ns,
-                               now.running_ns - was->running_ns};
+        if (w->readings[i].failed == 0) {
+            w->readings[i].failed = read_counter(c, w, i, &now);
+            *was = (ks_perf_count){now.count - was->count, now.enabled_ns - was->enabled_ns,
+                                   now.running_ns - was->running_ns};
+        }
     }
 }
 
@@ -111,9 +148,9 @@ void ks_perf_enter(ks_perf_counting *counting, ks_visit *visit)
         open_all(counting, w);
     } else {
         w->owner = of_thread.owner;
-        w->failed = w->owner->failed;
         read_all(counting, w);
     }
+    atomic_fetch_add(&w->owner->users, 1);
     w->process_ns = counting->sys->process_ns();
 }
 
@@ -122,6 +159,7 @@ void ks_perf_leave(ks_perf_counting *counting, ks_visit *visit)
     ks_perf_words *w = ks_perf_words_of(counting, visit);
     w->process_ns = counting->sys->process_ns() - w->process_ns;
     read_differences(counting, w);
+    release(counting, w->owner);
     w->alone = w->alone && atomic_load(&counting->entered) == w->entered;
     if (w->outermost) {
         atomic_fetch_sub(&counting->inside, 1);
@@ -136,13 +174,11 @@ void ks_perf_enter_program(const ks_perf_counting *counting, ks_visit *visit)
 /* Not in groups: a group that does not fit would not count at all, and the program runs on. */
 static void open_for_child(const ks_perf_counting *c, ks_perf_words *w, pid_t pid)
 {
-    for (uint32_t i = 0; i < c->count && w->failed == 0; i++) {
+    for (uint32_t i = 0; i < c->count; i++) {
         struct perf_event_attr attr = c->counters[i].attr;
         attr.disabled = 1;
         attr.enable_on_exec = 1;
-        int fd = c->sys->open(&attr, pid, -1);
-        w->readings[i].fd = fd;
-        w->failed = fd < 0 ? -fd : 0;
+        w->readings[i].fd = c->sys->open(&attr, pid, -1);
     }
 }
 

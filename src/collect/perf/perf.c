@@ -140,6 +140,12 @@ static void perf_end(void *collector, ks_visit *visit)
     }
 }
 
+static void perf_thread_end(void *collector)
+{
+    ks_collector *self = collector;
+    ks_perf_thread_end(&self->counting);
+}
+
 static void perf_child(void *collector, ks_visit *visit, const ks_child *child)
 {
     ks_collector *self = collector;
@@ -164,7 +170,8 @@ static bool first_value(const ks_collector *self, const measured *m, const ks_pe
 {
     double share = 0.0;
     uint32_t counter = m->counters[0] - self->first;
-    return words->failed == 0 && m->counters[0] >= self->first && counter < self->counting.count &&
+    return m->counters[0] >= self->first && counter < self->counting.count &&
+           words->readings[counter].failed == 0 &&
            scaled(&words->readings[counter].count, value, &share);
 }
 
@@ -201,7 +208,7 @@ static void note_all_empty(void *collector)
 
 static ks_status calibrate(ks_collector *self, ks_error *err)
 {
-    const ks_hook hook = {perf_begin, perf_end, perf_child, self};
+    const ks_hook hook = {perf_begin, perf_end, perf_child, perf_thread_end, self};
     for (uint32_t pass = self->groups.passes; pass-- > 0;) {
         use_pass(self, pass, 0);
         ks_perf_start_call(&self->counting);
@@ -354,15 +361,14 @@ static ks_status take_value(ks_collector *self, uint32_t metric, const ks_visit 
     double values[KS_PERF_EVENTS_MAX] = {0.0, 1.0};
     char reason[KS_REASON_MAX];
     reason[0] = '\0';
-    if (words->failed != 0) {
-        ks_perf_reason(&of->events[0], words->failed, reason);
-    }
     for (uint32_t e = 0; e < of->event_count && reason[0] == '\0'; e++) {
-        const ks_perf_count *count =
-            &words->readings[self->measured[metric].counters[e] - self->first].count;
+        const ks_perf_reading *reading =
+            &words->readings[self->measured[metric].counters[e] - self->first];
         double share = 1.0;
-        if (!scaled(count, &values[e], &share)) {
-            say_silent(self, count, reason);
+        if (reading->failed != 0) {
+            ks_perf_reason(&of->events[e], reading->failed, reason);
+        } else if (!scaled(&reading->count, &values[e], &share)) {
+            say_silent(self, &reading->count, reason);
         } else {
             ks_perf_note_share(&self->notes, visit->annotation->id, metric, share);
         }
@@ -376,7 +382,8 @@ static ks_status take_value(ks_collector *self, uint32_t metric, const ks_visit 
 /* The time of the counted threads is what the kernel had the first counter enabled for. */
 static void note_time(ks_collector *self, const ks_visit *visit, const ks_perf_words *words)
 {
-    if (self->target == KS_TARGET_REGION && words->failed == 0 && words->others && words->alone) {
+    if (self->target == KS_TARGET_REGION && words->readings[0].failed == 0 && words->others &&
+        words->alone) {
         ks_perf_note_time(&self->notes, visit->annotation->id, (double)words->process_ns,
                           (double)words->readings[0].count.enabled_ns);
     }
@@ -435,6 +442,7 @@ const ks_collector_ops ks_perf_ops = {
     .begin = perf_begin,
     .end = perf_end,
     .child = perf_child,
+    .thread_end = perf_thread_end,
     .run_end = perf_run_end,
     .pass_end = perf_pass_end,
     .drain = perf_drain,

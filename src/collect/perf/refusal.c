@@ -144,7 +144,7 @@ void ks_perf_refusal(const ks_perf_event *event, int number, ks_refusal *out)
     case EMFILE:
     case ENFILE:
         say(out, "there was no file descriptor left for the counters",
-            "raise the limit (ulimit -n): each thread inside a region needs one per event");
+            "raise the limit (ulimit -n): each live thread that entered a region needs one per event");
         out->of_event = true;
         return;
     case EBUSY:

@@ -130,6 +130,23 @@ static void run_thread(void *(*work)(void *arg))
     pthread_join(thread, NULL);
 }
 
+static void *annotate_nothing(void *arg)
+{
+    return arg;
+}
+
+static void collectors_are_told_of_a_thread_that_annotated_and_ends_in_the_call(void **state)
+{
+    (void)state;
+    run_thread(annotate_once);
+    assert_int_equal(threads_ended, 1);
+    run_thread(annotate_nothing);
+    assert_int_equal(threads_ended, 1);
+    KT_OK(ks_session_end_call(&err));
+    run_thread(annotate_once); /* outside a call */
+    assert_int_equal(threads_ended, 1);
+}
+
 static void threads_that_end_leave_their_memory_to_others(void **state)
 {
     (void)state;
@@ -323,6 +340,7 @@ int main(void)
         IN_SESSION(threads_annotate_at_once),
         IN_SESSION(a_thread_may_outlive_calls_and_sessions),
         IN_SESSION(another_thread_may_end_an_annotation_once),
+        IN_SESSION(collectors_are_told_of_a_thread_that_annotated_and_ends_in_the_call),
         IN_SESSION(threads_that_end_leave_their_memory_to_others),
         IN_SESSION(a_thread_may_annotate_while_it_ends),
         IN_SESSION(work_belongs_to_the_nearest_annotation),

@@ -122,6 +122,51 @@ static void a_measurement_survives_every_failed_allocation(void **state)
     }
 }
 
+/* More launches than anything that keeps them has room for at first, of as many kernels. */
+static ks_status launch_often(const ks_call *call, void *user, ks_error *err)
+{
+    (void)call;
+    (void)user;
+    (void)err;
+    for (int i = 0; i < 40; i++) {
+        char kernel[] = "kernel 00, and some more of its name";
+        kernel[7] = (char)('0' + i / 10);
+        kernel[8] = (char)('0' + i % 10);
+        KS_ANNOTATE("region") {
+            fake_launch(kernel, 1, 2, 3);
+        }
+    }
+    return KS_OK;
+}
+
+static ks_status measure_launches(void *arg, ks_error *err)
+{
+    (void)arg;
+    ks_plan *plan = NULL;
+    ks_results *results = NULL;
+    fake_reset((fake_script){0});
+    ks_status status = ks_plan_new(&plan, err);
+    if (status == KS_OK) {
+        ks_plan_runs(plan, 2, err);
+        status = ks_plan_metric(plan, "fake__*", err);
+    }
+    if (status == KS_OK) {
+        status = ks_run_with(fake_collectors, plan, launch_often, NULL, &results, err);
+    }
+    if (status == KS_OK) {
+        status = write_all(results, err);
+    }
+    ks_plan_free(plan);
+    ks_results_free(results);
+    return status;
+}
+
+static void many_launches_survive_every_failed_allocation(void **state)
+{
+    (void)state;
+    assert_true(kt_oom_sweep(measure_launches, NULL) > 50);
+}
+
 static ks_status run_program(void *arg, ks_error *err)
 {
     (void)arg;
@@ -273,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_measurement_survives_every_failed_allocation),
+        cmocka_unit_test(many_launches_survive_every_failed_allocation),
         cmocka_unit_test(reading_and_listing_survive_every_failed_allocation),
         cmocka_unit_test(measuring_a_program_survives_every_failed_allocation),
         cmocka_unit_test(counting_survives_every_failed_allocation),

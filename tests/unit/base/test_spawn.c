@@ -89,6 +89,27 @@ static void a_failure_is_told_by_the_last_line_of_stderr(void **state)
     ks_buf_fini(&out);
 }
 
+static void signals_that_the_host_ignores_end_it_all_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        int number;
+        const char *name;
+    } signals[] = {{SIGINT, "INT"}, {SIGTERM, "TERM"}, {SIGPIPE, "PIPE"}};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        char script[64];
+        char message[64];
+        const char *const argv[] = {"sh", "-c", script, NULL};
+        ks_buf out;
+        snprintf(script, sizeof script, "kill -%s $$; echo survived", signals[i].name);
+        snprintf(message, sizeof message, "sh was ended by signal %d", signals[i].number);
+        signal(signals[i].number, SIG_IGN);
+        KT_FAILS(filter(argv, "", &out), KS_EVENDOR, message);
+        signal(signals[i].number, SIG_DFL);
+        ks_buf_fini(&out);
+    }
+}
+
 static void more_output_than_asked_for_is_refused(void **state)
 {
     (void)state;
@@ -149,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_megabyte_passes_and_one_that_nobody_reads_is_no_failure),
         cmocka_unit_test(there_is_no_shell_and_the_locale_is_known),
         cmocka_unit_test(a_failure_is_told_by_the_last_line_of_stderr),
+        cmocka_unit_test(signals_that_the_host_ignores_end_it_all_the_same),
         cmocka_unit_test(more_output_than_asked_for_is_refused),
         cmocka_unit_test(it_works_where_the_standard_streams_are_closed),
         cmocka_unit_test(a_host_that_collects_all_children_is_told),

@@ -1,6 +1,7 @@
 /* The perf collector with the real kernel: events whose numbers are known beforehand. */
 #include "harness.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -302,6 +303,25 @@ static void events_of_libpfm4_are_the_kernels(void **state)
     ks_results_free(r);
 }
 
+/* Programs start with a copy of our memory, and their own peak is known above it alone. */
+static void libpfm4_does_not_stay_in_memory(void **state)
+{
+    (void)state;
+    struct perf_event_attr attr;
+    if (ks_perf_system()->encoder() == NULL) {
+        print_message("skipped: libpfm4 is not installed\n");
+        skip();
+    }
+    assert_true(ks_perf_system()->encode("perf::MINOR-FAULTS", &attr));
+    assert_null(dlopen("libpfm.so.4", RTLD_NOW | RTLD_NOLOAD));
+    void *of_another = dlopen("libpfm.so.4", RTLD_NOW); /* whose it is then */
+    assert_true(ks_perf_system()->encode("perf::MINOR-FAULTS", &attr));
+    void *still = dlopen("libpfm.so.4", RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(still);
+    dlclose(still);
+    dlclose(of_another);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +332,7 @@ int main(void)
         cmocka_unit_test(switches_of_a_program_and_its_children_are_counted),
         cmocka_unit_test(no_descriptor_is_left_open),
         cmocka_unit_test(events_of_libpfm4_are_the_kernels),
+        cmocka_unit_test(libpfm4_does_not_stay_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,23 @@ static void without_descriptors_there_is_no_value(void **state)
     KT_HAS(text("elsewhere", FAULTS, "Failure"), "no file descriptor left");
 }
 
+static void only_what_needs_the_counter_that_is_not_there_is_missing(void **state)
+{
+    (void)state;
+    use((fake_perf_script){.counters = 4, .descriptors = 5, .threads = 1});
+    ASK(CYCLES, IPC, FAULTS);
+    run(on_two_threads);
+    /* page faults come first, then a group of instructions and cycles */
+    KT_F64(mean("elsewhere", FAULTS), 300);
+    KT_HAS(text("elsewhere", IPC, "Failure"), "no file descriptor left");
+    use_again((fake_perf_script){.counters = 4, .descriptors = 4, .threads = 1});
+    ASK(CYCLES, INSTRUCTIONS, FAULTS);
+    run(on_two_threads);
+    KT_F64(mean("elsewhere", FAULTS), 300);
+    KT_HAS(text("elsewhere", CYCLES, "Failure"), "no file descriptor left");
+    KT_HAS(text("elsewhere", INSTRUCTIONS, "Failure"), "no file descriptor left");
+}
+
 static void a_trial_without_descriptors_says_so(void **state)
 {
     (void)state;
@@ -239,6 +256,7 @@ int main(void)
         T(visits_that_were_left_open_are_closed),
         T(a_failure_of_another_collector_closes_the_counters),
         T(without_descriptors_there_is_no_value),
+        T(only_what_needs_the_counter_that_is_not_there_is_missing),
         T(a_trial_without_descriptors_says_so),
         T(every_refusal_has_its_message_and_cure),
         T(an_event_that_this_processor_lacks_is_told_from_no_counters_at_all),

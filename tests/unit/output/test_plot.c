@@ -1,68 +1,12 @@
-/* Plots: what is chosen, what stands in the script, what gnuplot makes of it. Cases C30, C20. */
-#include "harness.h"
+/* Plots: what is chosen, and what gnuplot makes of it. Case C30. */
+#include "fakes/plot_fixture.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "output/csv_read.h"
 #include "output/plot.h"
 #include "output/plot_fonts.h"
-#include "output/plot_model.h"
-#include "table/table.h"
-
-static ks_error err;
-static ks_table *table;
-static ks_plot plot;
-static ks_plot_options options;
-
-static int start(void **state)
-{
-    (void)state;
-    ks_error_clear(&err);
-    table = NULL;
-    plot = (ks_plot){0};
-    options = (ks_plot_options)KS_PLOT_OPTIONS_INIT;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ks_plot_fini(&plot);
-    ks_table_free(table);
-    return 0;
-}
-
-/* A table of results: a CSV text, in which columns in lower case are parameters. */
-static ks_status read_table(const char *csv, ks_table **out, ks_error *e)
-{
-    char *copy = strdup(csv);
-    assert_non_null(copy);
-    ks_status status = ks_table_parse_csv(copy, strlen(copy), out, e);
-    free(copy);
-    for (size_t c = 0; status == KS_OK && c < (*out)->column_count; c++) {
-        if (ks_table_name(*out, c)[0] >= 'a') {
-            (*out)->columns[c].role = KS_ROLE_PARAMETER;
-        }
-    }
-    return status;
-}
-
-static void given(const char *csv)
-{
-    ks_table_free(table);
-    table = NULL;
-    KT_OK(read_table(csv, &table, &err));
-}
-
-static void build(const char *csv)
-{
-    given(csv);
-    ks_plot_fini(&plot);
-    KT_OK(ks_plot_init(&plot, table, &options, &err));
-}
 
 /* The table that is given cannot be plotted. */
 #define REFUSES(status, part)                                               \
@@ -70,8 +14,6 @@ static void build(const char *csv)
         ks_plot_fini(&plot);                                                \
         KT_FAILS(ks_plot_init(&plot, table, &options, &err), status, part); \
     } while (0)
-
-#define HEAD(params) "Annotation,Metric," params "AvgValue,CI95_Lower,CI95_Upper,Unit\n"
 
 static void texts_are(const ks_texts *texts, size_t count, const char *const *expected)
 {
@@ -360,107 +302,6 @@ static void a_power_law_has_both_axes_logarithmic(void **state)
     assert_false(plot.metrics[0].axis.log);
 }
 
-/* ---- the script ---- */
-
-static void quotes(const char *text, const char *expected)
-{
-    ks_buf to;
-    ks_buf_init(&to, 1000);
-    ks_plot_quote(text, &to);
-    assert_string_equal(ks_buf_text(&to), expected);
-    ks_buf_fini(&to);
-}
-
-static void every_text_is_quoted_so_that_it_stands_for_itself(void **state)
-{
-    (void)state;
-    quotes("", "''");
-    quotes("it's", "'it''s'");
-    quotes("''", "''''''");
-    quotes("`id` $(id) @x \"q\" a_b^c {x} 50%", "'`id` $(id) @x \"q\" a_b^c {x} 50%'");
-    quotes("two\nlines\t\x1b[0m", "'two\\nlines\\t\\x1b[0m'");
-    quotes("back\\slash\\", "'back\\slash\\'");
-    quotes("\u00b5\u00d7", "'\u00b5\u00d7'");
-}
-
-static char *script_of(ks_plot_format format)
-{
-    ks_buf to;
-    ks_buf_init(&to, 1u << 24);
-    KT_OK(ks_plot_script(&plot, format, &options, &to, &err));
-    char *copy = strdup(ks_buf_text(&to));
-    ks_buf_fini(&to);
-    assert_non_null(copy);
-    return copy;
-}
-
-/* What is outside of single quotes. */
-static char *unquoted(const char *script)
-{
-    char *out = calloc(strlen(script) + 1, 1);
-    assert_non_null(out);
-    size_t length = 0;
-    bool inside = false;
-    for (; *script != '\0'; script++) {
-        assert_false(inside && *script == '\n'); /* a line ends outside of them */
-        if (*script == '\'') {
-            inside = !inside;
-        } else if (!inside) {
-            out[length++] = *script;
-        }
-    }
-    assert_false(inside);
-    return out;
-}
-
-static void names_never_get_out_of_their_quotes(void **state)
-{
-    (void)state;
-    build("Annotation,Metric,evil'x,AvgValue,CI95_Lower,CI95_Upper,Unit\n"
-          "\"evil'; `evil`\",evil'm,'evil`%d`,1,,,evil'u\n"
-          "\"evil'; `evil`\",evil'm,\"evil\nexit\",2,1,3,evil'u\n"
-          "evil\\,evil'm,'evil`%d`,1,,,evil'u\n");
-    options.title = "evil' `evil`";
-    for (ks_plot_format f = KS_PLOT_PNG; f <= KS_PLOT_TEXT; f++) {
-        char *script = script_of(f);
-        char *outside = unquoted(script);
-        KT_HAS(script, "evil");
-        assert_null(strstr(outside, "evil"));
-        assert_null(strchr(outside, '`'));
-        assert_null(strchr(outside, '%'));
-        assert_null(strchr(script, '"'));
-        assert_non_null(strstr(outside, "noenhanced"));
-        free(outside);
-        free(script);
-    }
-}
-
-static void a_label_of_a_tic_is_no_format(void **state)
-{
-    (void)state;
-    build(HEAD("mode,") "a,t,100%d,1,,,\na,t,x,2,,,\n");
-    char *script = script_of(KS_PLOT_SVG);
-    KT_HAS(script, "('100%%d' 0.0, 'x' 1.0)");
-    free(script);
-}
-
-static void series_beyond_the_readable_are_counted_in_the_key(void **state)
-{
-    (void)state;
-    char csv[8192] = HEAD("n,");
-    for (int i = 0; i < 70; i++) {
-        size_t used = strlen(csv);
-        snprintf(csv + used, sizeof csv - used, "s%d,t,1,1,,,\ns%d,t,2,2,,,\n", i, i);
-    }
-    build(csv);
-    char *script = script_of(KS_PLOT_SVG);
-    KT_HAS(script, "'s59'");
-    KT_HAS(script, "'and 10 more'");
-    assert_null(strstr(script, "'s60'"));
-    KT_HAS(script, "$s69 using 1:2 with linespoints"); /* drawn all the same */
-    free(script);
-}
-
 /* ---- gnuplot ---- */
 
 static ks_status draw(void *format, FILE *to, ks_error *e)
@@ -576,8 +417,6 @@ static void every_failed_allocation_is_survived(void **state)
     assert_true(kt_oom_sweep(prepare, bars) > 50);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, start, stop)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -598,10 +437,6 @@ int main(void)
         T(ratios_say_so_and_can_be_turned_over),
         T(y_starts_at_0_but_for_lines_that_would_look_flat),
         T(a_power_law_has_both_axes_logarithmic),
-        T(every_text_is_quoted_so_that_it_stands_for_itself),
-        T(names_never_get_out_of_their_quotes),
-        T(a_label_of_a_tic_is_no_format),
-        T(series_beyond_the_readable_are_counted_in_the_key),
         T(pictures_are_of_the_kind_that_their_names_say),
         T(a_text_fits_its_width_and_has_no_loose_ends),
         T(characters_that_no_font_has_are_spelt),

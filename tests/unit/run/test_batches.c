@@ -266,6 +266,32 @@ static void runs_end_at_their_limit_and_the_row_says_what_is_missing(void **stat
     ended_with(1, "time budget");
 }
 
+static uint64_t announced; /* calls, when the run had ended */
+
+static void note_calls(const ks_progress *progress, void *user)
+{
+    (void)user;
+    announced = progress->calls;
+    if (progress->phase == KS_PHASE_END) {
+        assert_int_equal(progress->calls_done, announced);
+    }
+}
+
+static void calls_that_a_budget_saves_are_no_longer_announced(void **state)
+{
+    (void)state;
+    ks_auto_runs options = KS_AUTO_RUNS_INIT;
+    options.budget_s = 1e-9;
+    KT_OK(ks_plan_axis_spec(plan, "n=1..3", &err));
+    KT_OK(ks_plan_metric(plan, "fake__duration.sum", &err));
+    KT_OK(ks_plan_progress(plan, note_calls, NULL, &err));
+    for (int order = KS_ORDER_GIVEN; order <= KS_ORDER_INTERLEAVED; order += 2) {
+        KT_OK(ks_plan_order(plan, (ks_order)order, 0, &err));
+        run_auto(1.0, &options);
+        assert_int_equal(announced, 3 * (1 + 3)); /* a warm-up call, a run of 3 passes */
+    }
+}
+
 static void interleaved_runs_are_found_out_too(void **state)
 {
     (void)state;
@@ -351,6 +377,7 @@ int main(void)
         T(a_config_without_values_is_not_precise),
         T(runs_go_on_until_the_precision_is_confirmed),
         T(runs_end_at_their_limit_and_the_row_says_what_is_missing),
+        T(calls_that_a_budget_saves_are_no_longer_announced),
         T(interleaved_runs_are_found_out_too),
         T(wrong_limits_are_refused),
         T(the_runs_that_were_complete_when_a_config_was_cancelled_are_kept),

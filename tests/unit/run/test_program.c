@@ -171,7 +171,8 @@ static void a_program_that_hangs_is_ended(void **state)
     options.timeout_s = 0.2;
     KT_OK(make("sleep 100 & wait", &options)); /* with a child that would live on */
     KT_FAILS(run(), KS_EBODY, "ran longer than the timeout of 0.2 s");
-    KT_OK(make("sleep 0.01", &options));
+    options.timeout_s = 1000; /* one that is not reached */
+    KT_OK(make("exit 0", &options));
     KT_OK(run());
 }
 
@@ -187,14 +188,20 @@ static void a_program_that_ignores_the_request_is_killed(void **state)
 static void who_inherits_the_pipes_does_not_hold_us_up(void **state)
 {
     (void)state;
-    KT_OK(make("printf abc; (sleep 3; echo late) & exit 0", NULL));
-    struct timespec before;
-    struct timespec after;
-    clock_gettime(CLOCK_MONOTONIC, &before);
+    char script[600];
+    /* it writes when we have gone on, or at last after a minute, so that it is counted */
+    snprintf(script, sizeof script,
+             "printf abc; (i=0; while [ ! -e %s ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i+1)); "
+             "done; echo late) & exit 0",
+             kt_path("went_on"));
+    unlink(kt_path("went_on"));
+    KT_OK(ks_plan_runs(plan, 1, &err));
+    KT_OK(make(script, NULL));
     KT_OK(run());
-    clock_gettime(CLOCK_MONOTONIC, &after);
-    assert_true(after.tv_sec - before.tv_sec < 3);
     KT_F64(mean("program__stdout_bytes.sum"), 3);
+    FILE *file = fopen(kt_path("went_on"), "w");
+    assert_non_null(file);
+    fclose(file);
 }
 
 static void the_prepare_command_comes_before_each_call(void **state)
@@ -363,15 +370,10 @@ static void cancelling_ends_the_program_at_once(void **state) /* C28 in kind */
 {
     (void)state;
     pthread_t thread;
-    struct timespec before;
-    struct timespec after;
-    KT_OK(make("sleep 100", NULL));
-    clock_gettime(CLOCK_MONOTONIC, &before);
+    KT_OK(make("sleep infinity", NULL)); /* it is over only if it is ended */
     pthread_create(&thread, NULL, cancel_soon, plan);
     KT_FAILS(run(), KS_ECANCELED, "cancelled after 0 of 1");
-    clock_gettime(CLOCK_MONOTONIC, &after);
     pthread_join(thread, NULL);
-    assert_true(after.tv_sec - before.tv_sec < 20);
 }
 
 static void a_host_that_ignores_its_children_is_told(void **state)

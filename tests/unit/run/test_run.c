@@ -55,6 +55,34 @@ static void note_progress(const ks_progress *p, void *user)
     }
 }
 
+static ks_status cannot_begin(ks_collector *self, const ks_run_ctx *ctx, ks_error *e)
+{
+    (void)self;
+    (void)ctx;
+    return ks_fail(e, KS_EVENDOR, "clock", 1, "the clock stood still");
+}
+
+static void collectors_that_began_a_run_abort_it_where_another_cannot_begin(void **state)
+{
+    (void)state;
+    seen s = {0};
+    ks_collector_ops broken = ks_clock_ops;
+    broken.run_begin = cannot_begin;
+    const ks_collector_ops *const fake_first[] = {&fake_ops, &broken, NULL};
+    const ks_collector_ops *const fake_last[] = {&broken, &fake_ops, NULL};
+    fake_reset((fake_script){.shares_first = true});
+    KT_OK(ks_plan_metric(plan, "fake__duration.sum", &err));
+    KT_OK(ks_plan_metric(plan, "cpu__time_duration.sum", &err));
+    KT_FAILS(ks_run_with(fake_first, plan, note_call, &s, &results, &err), KS_EVENDOR,
+             "the clock stood still");
+    assert_int_equal(fake.aborts, 1);
+    ks_results_free(results);
+    results = NULL;
+    KT_FAILS(ks_run_with(fake_last, plan, note_call, &s, &results, &err), KS_EVENDOR,
+             "the clock stood still");
+    assert_int_equal(fake.aborts, 1); /* it had not begun */
+}
+
 static void a_collector_with_the_clock_beside_it_has_its_own_passes(void **state)
 {
     (void)state;
@@ -597,6 +625,7 @@ static void cancelling_keeps_finished_configs(void **state) /* C28 in kind */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        T(collectors_that_began_a_run_abort_it_where_another_cannot_begin),
         T(a_collector_with_the_clock_beside_it_has_its_own_passes),
         T(collectors_that_disturb_nobody_share_passes),
         T(rows_keep_the_order_of_the_plan_in_a_shuffle),

@@ -7,12 +7,13 @@
 #include "stats/shape.h"
 
 enum {
-    MOST = 50
+    MOST = 50,
+    MANY = 100000 /* samples: of these some are drawn */
 };
 
 static ks_shape shape_of(const double *values, size_t n)
 {
-    double scratch[MOST];
+    static double scratch[MANY];
     ks_quantiles quantiles = {0};
     ks_summary summary;
     ks_shape shape;
@@ -83,6 +84,33 @@ static void few_or_equal_samples_have_no_shape(void **state)
     KT_F64(s.high, 0.0);
 }
 
+static void of_many_samples_the_shape_is_that_of_those_that_are_drawn(void **state)
+{
+    (void)state;
+    static double values[MANY];
+    for (int i = 0; i < MANY; i++) {
+        values[i] = (i % 2 == 0 ? 100 : 130) + i % 7; /* in a regular turn */
+    }
+    ks_shape s = shape_of(values, MANY);
+    assert_true(s.low >= 102 && s.low <= 104 && s.high >= 132 && s.high <= 134);
+    KT_NEAR(s.high_share, 0.5, 0.05);
+    KT_F64(s.first_pct, 0.0);
+    KT_F64(s.drift_pct, 0.0);
+    for (int i = 0; i < MANY; i++) {
+        values[i] = 100 + 20.0 * i / MANY; /* medians of the halves: 105 and 115 */
+    }
+    KT_NEAR(shape_of(values, MANY).drift_pct, 1000.0 / 105, 0.1);
+    for (int i = 0; i < MANY; i++) {
+        values[i] = 100 + i % 10;
+    }
+    values[0] = 200;
+    s = shape_of(values, MANY);
+    KT_NEAR(s.first_pct, 100.0 * (200 - 105) / 105, 1.0);
+    KT_F64(s.drift_pct, 0.0);
+    values[MANY / 2] = 199; /* one that may not have been drawn is as odd */
+    KT_F64(shape_of(values, MANY).first_pct, 0.0);
+}
+
 /* A number in (0, 1): the same sequence on every machine. */
 static double uniform(uint64_t *state)
 {
@@ -137,6 +165,7 @@ int main(void)
         cmocka_unit_test(a_drift_is_the_second_half_against_the_first),
         cmocka_unit_test(two_groups_are_told_apart),
         cmocka_unit_test(few_or_equal_samples_have_no_shape),
+        cmocka_unit_test(of_many_samples_the_shape_is_that_of_those_that_are_drawn),
         cmocka_unit_test(steady_samples_seldom_seem_to_have_a_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

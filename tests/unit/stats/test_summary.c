@@ -55,6 +55,31 @@ static void a_sample_set_is_summarised_as_scipy_does(void **state)
     assert_int_equal(s.n, 8);
 }
 
+static void numbers_whose_squares_are_no_doubles_are_summarised_too(void **state)
+{
+    (void)state;
+    static const double units[] = {5e307, 1e200, 1e-200, 3e-308};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double unit = units[i];
+        const double x[] = {1.5 * unit, 2.0 * unit, 2.5 * unit, 3.0 * unit, 1.0 * unit};
+        ks_summary s = summary_of(x, 5);
+        KT_NEAR(s.mean / unit, 2.0, 1e-12);
+        KT_NEAR(s.stddev / unit, 0.7905694150420949, 1e-12); /* sqrt(0.625) */
+        KT_NEAR(s.median / unit, 2.0, 1e-12);
+        KT_NEAR(s.relative_pct, 39.52847075210474, 1e-9);
+    }
+    const ks_summary large[] = {{.n = 9, .mean = 2e300, .stddev = 2e299},
+                                {.n = 9, .mean = 1e300, .stddev = 1e299}};
+    const ks_summary plain[] = {{.n = 9, .mean = 2, .stddev = 0.2},
+                                {.n = 9, .mean = 1, .stddev = 0.1}};
+    double low[2];
+    double high[2];
+    ks_ratio_interval(&large[0], &large[1], &low[0], &high[0]);
+    ks_ratio_interval(&plain[0], &plain[1], &low[1], &high[1]);
+    KT_NEAR(low[0], low[1], 1e-12);
+    KT_NEAR(high[0], high[1], 1e-12);
+}
+
 static void one_sample_has_no_spread(void **state) /* C24 */
 {
     (void)state;
@@ -239,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(t_quantiles_agree_with_scipy),
         cmocka_unit_test(a_sample_set_is_summarised_as_scipy_does),
+        cmocka_unit_test(numbers_whose_squares_are_no_doubles_are_summarised_too),
         cmocka_unit_test(one_sample_has_no_spread),
         cmocka_unit_test(no_sample_has_nothing),
         cmocka_unit_test(two_samples_use_the_sample_deviation),
