@@ -255,6 +255,11 @@ static void nvidia_child(void *self, ks_visit *visit, const ks_child *child)
     (void)child;
 }
 
+static void nvidia_thread_end(void *self)
+{
+    (void)self; /* nothing of ours belongs to a thread */
+}
+
 static ks_status nvidia_run_end(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                                 ks_error *err)
 {
@@ -300,6 +305,7 @@ const ks_collector_ops ks_nvidia_ops = {
     .begin = nvidia_begin,
     .end = nvidia_end,
     .child = nvidia_child,
+    .thread_end = nvidia_thread_end,
     .run_end = nvidia_run_end,
     .pass_end = nvidia_pass_end,
     .drain = nvidia_drain,
