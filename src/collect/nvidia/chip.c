@@ -128,7 +128,11 @@ static const char *const words[][2] = {
     {"gpc_cycle", "cycle"},   {"sys_cycle", "cycle"},   {"dram_cycle", "cycle"},
     {"lts_cycle", "cycle"},   {"fbp_cycle", "cycle"},   {"ctc_cycle", "cycle"},
     {"nvlrx_cycle", "cycle"}, {"nvltx_cycle", "cycle"}, {"pcie_cycle", "cycle"},
+    {"l2_sector", "sector"},
 };
+
+/* Units that ncu calls nothing. */
+static const char *const unnamed[] = {"l1tex_request", "l1tex_wavefront", "l1data_bank_conflict"};
 
 /* One of our words for what a unit begins with; `*taken` becomes how much of it that is. */
 static const char *word_at(const char *unit, size_t *taken)
@@ -156,6 +160,11 @@ static void translate_unit(const char *unit, char *to, size_t size)
     size_t length = 0;
     bool known_before = false;
     to[0] = '\0';
+    for (size_t i = 0; i < sizeof unnamed / sizeof unnamed[0]; i++) {
+        if (strcmp(unit, unnamed[i]) == 0) {
+            return;
+        }
+    }
     while (*unit != '\0' && length + 1 < size) {
         size_t taken = 0;
         const char *word = word_at(unit, &taken);

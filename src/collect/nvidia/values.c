@@ -41,8 +41,9 @@ static bool agree(const ks_measuring *m, ks_samples *into)
                 "after the other is measured; measure in user replay");
     } else if (any_differs(m)) {
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
-                "the passes of a run launched different work; make the body do the same in every "
-                "pass, or measure in range or kernel replay");
+                "the passes of a run launched their work in different orders, as several threads "
+                "do; launch from one thread, ask for metrics of one pass (`kernsight metrics "
+                "--passes`), or measure in range or kernel replay");
     }
     return into->spoiled.code == KS_OK;
 }
