@@ -76,14 +76,17 @@ static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, 
 static void note_launches(ks_run_state *s)
 {
     const ks_ledger *ledger = s->spec->ledger;
+    uint64_t unannotated = 0;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *launch = &ledger->launches[i];
         if (launch->annotation == KS_NO_ANNOTATION) {
-            s->unannotated++;
+            unannotated++;
         } else {
             ks_samples_presence(&s->samples, launch->annotation, launch->run)->launches++;
         }
     }
+    bool more = s->samples.unannotated > unannotated; /* the same launches, seen another way */
+    s->unannotated += more ? s->samples.unannotated : unannotated;
 }
 
 /* "a 2x, b" for the kernels of an annotation in a run. */

@@ -47,6 +47,7 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     samples->entered_count = 0;
     samples->launched = 0;
     samples->captured = 0;
+    samples->unannotated = 0;
     samples->remark_count = 0;
     ks_pool_fini(&samples->texts);
     KS_TRY(KS_GROW(samples->failures, samples->failure_capacity, runs, err));

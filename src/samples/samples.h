@@ -91,8 +91,10 @@ typedef struct ks_samples {
     size_t remark_capacity;
     ks_pool texts;
 
-    uint64_t launched; /**< what collectors expected to capture ... */
-    uint64_t captured; /**< ... and what they got */
+    uint64_t launched;    /**< what collectors expected to capture ... */
+    uint64_t captured;    /**< ... and what they got */
+    uint64_t unannotated; /**< launches that belong to no annotation, of a collector that keeps no
+                               ledger */
 } ks_samples;
 
 /** The metric by whose precision the number of runs is found out: the time if it is measured (a
