@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "base/str.h"
 
 typedef char *(*demangle_fn)(const char *mangled, char *buffer, size_t *length, int *status);
 
@@ -125,4 +126,10 @@ const char *ks_demangle(const char *mangled)
 const char *ks_demangle_short(const char *mangled)
 {
     return look_up(mangled).brief;
+}
+
+bool ks_function_matches(const char *pattern, const char *mangled)
+{
+    return ks_match(pattern, mangled) || ks_match(pattern, ks_demangle(mangled)) ||
+           ks_match(pattern, ks_demangle_short(mangled));
 }

@@ -77,14 +77,17 @@ static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, 
 static void note_launches(ks_run_state *s)
 {
     const ks_ledger *ledger = s->spec->ledger;
+    uint64_t unannotated = 0;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *launch = &ledger->launches[i];
-        s->unannotated += launch->annotation == KS_NO_ANNOTATION;
+        unannotated += launch->annotation == KS_NO_ANNOTATION;
         for (const ks_annotation *a = ks_session_annotation(launch->annotation); a != NULL;
              a = a->parent) {
             ks_samples_presence(&s->samples, a->id, launch->run)->launches++;
         }
     }
+    bool more = s->samples.unannotated > unannotated; /* the same launches, seen another way */
+    s->unannotated += more ? s->samples.unannotated : unannotated;
 }
 
 /* Whether a launch was made in an annotation, or in one inside it. */

@@ -48,6 +48,7 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     samples->entered_count = 0;
     samples->launched = 0;
     samples->captured = 0;
+    samples->unannotated = 0;
     samples->remark_count = 0;
     samples->clock_count = 0;
     ks_error_clear(&samples->spoiled);

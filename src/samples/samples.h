@@ -106,9 +106,11 @@ typedef struct ks_samples {
     size_t clock_count;
     size_t clock_capacity;
 
-    ks_error spoiled;  /**< why the values of all runs are of no use, though no call failed */
-    uint64_t launched; /**< what collectors expected to capture ... */
-    uint64_t captured; /**< ... and what they got */
+    ks_error spoiled;     /**< why the values of all runs are of no use, though no call failed */
+    uint64_t launched;    /**< what collectors expected to capture ... */
+    uint64_t captured;    /**< ... and what they got */
+    uint64_t unannotated; /**< launches that belong to no annotation, of a collector that keeps no
+                               ledger */
 } ks_samples;
 
 /** The metric by whose precision the number of runs is found out: the time if it is measured (a

@@ -91,9 +91,9 @@ def stub(folder, functions, name="libcupti.so.13"):
     return path
 
 
-def function_names():
+def function_names(header="abi.h"):
     """Those that our declarations ask for."""
-    text = (ROOT / "src/collect/nvidia/abi.h").read_text()
+    text = (ROOT / "src/collect/nvidia" / header).read_text()
     return re.findall(r'"(cupti\w+)"', text)
 
 
@@ -142,9 +142,12 @@ def test_our_declarations_are_those_of_the_vendor(tmp_path):
     (tmp_path / "string").write_text("")
     flags = ["-std=c11", "-fsyntax-only", "-Wall", "-Werror", f"-I{ROOT}/src", f"-I{tmp_path}",
              f"-I{WHEEL}/include"]
-    done = subprocess.run(["cc", *flags, ROOT / "tests/abi/nvidia.c"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    names = function_names()
+    for checks in ["nvidia.c", "activity.c"]:
+        done = subprocess.run(["cc", *flags, ROOT / "tests/abi" / checks], capture_output=True,
+                              text=True)
+        assert done.returncode == 0, done.stderr
+    came_later = {"cuptiActivityGetEnabledKinds"}
+    names = [*function_names(), *(set(function_names("abi_activity.h")) - came_later)]
     exported = subprocess.run(["nm", "-D", "--defined-only", CUPTI], capture_output=True, text=True,
                               check=True).stdout
     assert all(re.search(rf" {name}(@|$)", exported, re.M) for name in names)

@@ -163,3 +163,8 @@ void ks_launches_unwatch(void)
         the.subscription = NULL;
     }
 }
+
+bool ks_launches_watched(void)
+{
+    return the.subscription != NULL;
+}

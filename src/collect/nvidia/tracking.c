@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/demangle.h"
 #include "base/error.h"
-#include "base/str.h"
 #include "collect/nvidia/refusal.h"
 
 /* ---- contexts ---------------------------------------------------------------------------------
@@ -150,17 +149,11 @@ static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
 /* ---- launches ---------------------------------------------------------------------------------
  */
 
-static bool matches(const char *pattern, const char *kernel)
-{
-    return ks_match(pattern, kernel) || ks_match(pattern, ks_demangle(kernel)) ||
-           ks_match(pattern, ks_demangle_short(kernel));
-}
-
 static bool is_ignored(ks_measuring *m, const char *kernel)
 {
     bool ignored = false;
     for (size_t i = 0; i < m->controls->ignored_count && kernel != NULL; i++) {
-        if (matches(m->controls->ignored[i], kernel)) {
+        if (ks_function_matches(m->controls->ignored[i], kernel)) {
             m->ignored_any[i] = true;
             ignored = true;
         }

@@ -1,0 +1,107 @@
+#include "collect/nvidia/tracing/api.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/dl.h"
+#include "base/error.h"
+#include "collect/nvidia/cuda.h"
+#include "collect/nvidia/cupti.h"
+#include "collect/nvidia/launches.h"
+
+static const ks_cuda *cuda;
+static const ks_cupti *cupti;
+
+#define KS_ACTIVITY_SYMBOL(member, arguments, name) \
+    {name, offsetof(ks_activity_api, member), false},
+#define KS_ACTIVITY_NEW_SYMBOL(member, arguments, name) \
+    {name, offsetof(ks_activity_api, member), true},
+static const ks_dl_symbol symbols[] = {KS_ACTIVITY_FUNCTIONS(KS_ACTIVITY_SYMBOL)
+                                           KS_ACTIVITY_NEW_FUNCTIONS(KS_ACTIVITY_NEW_SYMBOL)};
+#undef KS_ACTIVITY_SYMBOL
+#undef KS_ACTIVITY_NEW_SYMBOL
+
+/* A look at the machine: loading the driver to find out takes milliseconds, and a process that
+ * measures CPUs alone has no use for it. The driver may be loaded by its first user (modprobe). */
+static const char *real_absent(void)
+{
+    static const char *const signs[] = {"/dev/nvidiactl", "/proc/driver/nvidia",
+                                        "/dev/dxg",       "/dev/nvhost-gpu",
+                                        "/dev/nvgpu",     "/usr/bin/nvidia-modprobe"};
+    const char *named = getenv("KERNSIGHT_CUDA_LIB");
+    bool found = named != NULL && named[0] != '\0';
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++) {
+        found = access(signs[i], F_OK) == 0;
+    }
+    return found ? NULL : "no NVIDIA driver is loaded here (there is no /dev/nvidiactl)";
+}
+
+static ks_status real_connect(ks_activity_api *self, ks_error *err)
+{
+    KS_TRY(ks_cuda_get(&cuda, err));
+    KS_TRY(ks_cupti_get(&cupti, err));
+    const char *missing =
+        ks_dl_bind(cupti->library.handle, symbols, sizeof symbols / sizeof symbols[0], self);
+    return missing == NULL ? KS_OK
+                           : ks_fail(err, KS_UNAVAILABLE, "cupti", 0,
+                                     "kernels cannot be traced: %s has no function %s; use CUPTI "
+                                     "12.8 or later",
+                                     cupti->library.path, missing);
+}
+
+static void ignore_callback(void *self, int domain, uint32_t function, const void *data)
+{
+    (void)self;
+    (void)domain;
+    (void)function;
+    (void)data;
+}
+
+/* CUPTI serves one listener, so that who becomes one is alone. */
+static bool real_others_listen(void)
+{
+    ks_cupti_subscription subscription = NULL;
+    if (ks_launches_watched()) {
+        return false; /* it is us */
+    }
+    if (cupti->subscribe(&subscription, ignore_callback, NULL) != 0) {
+        return true;
+    }
+    cupti->unsubscribe(subscription);
+    return false;
+}
+
+static ks_cuda_result real_synchronize(void)
+{
+    ks_cuda_context context = NULL;
+    ks_cuda_result result = cuda->context(&context);
+    return result == 0 && context != NULL ? cuda->synchronize() : result;
+}
+
+static const char *real_result_name(ks_cupti_result result)
+{
+    const char *name = NULL;
+    return cupti->result_string(result, &name) == 0 && name != NULL ? name : "unknown result";
+}
+
+static ks_activity_api real = {
+    .absent = real_absent,
+    .connect = real_connect,
+    .others_listen = real_others_listen,
+    .synchronize = real_synchronize,
+    .result_name = real_result_name,
+    .now_ns = ks_now_ns,
+};
+
+static ks_activity_api *in_use = &real;
+
+ks_activity_api *ks_activity_system(void)
+{
+    return in_use;
+}
+
+void ks_activity_use(ks_activity_api *api)
+{
+    in_use = api != NULL ? api : &real;
+}
