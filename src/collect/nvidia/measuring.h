@@ -29,6 +29,7 @@ typedef struct ks_range {
 /** A context in which something is measured. */
 typedef struct ks_track {
     ks_profiler *profiler;
+    unsigned long long context_id; /**< when the batch began */
     ks_range *ranges; /**< of the first pass, in the device's order */
     size_t count;
     size_t capacity;
@@ -39,6 +40,7 @@ typedef struct ks_track {
     bool measured;         /**< in this batch */
     bool differs;          /**< a later pass has other ranges than the first */
     bool captured_wrongly; /**< there are more or fewer ranges than launches */
+    bool lost;             /**< its context was destroyed in the batch */
     size_t captured;       /**< ranges that the counters have */
 } ks_track;
 
@@ -75,7 +77,12 @@ typedef struct ks_measuring {
     size_t calls_ranges;  /**< ranges of the present call, of the one context that has most */
     size_t most_ranges;   /**< of any call of this config */
     uint32_t open_visits; /**< in a user range */
+    ks_profiler *open_in; /**< that has the range; NULL: none has */
     bool overlapping;     /**< visits on several threads at once */
+    bool elsewhere;       /**< a visit launched in another context than its range is in */
+    bool warm_up_graph;   /**< a warm-up call of this config launched a graph */
+    bool broken;          /**< the counters of this pass are lost */
+    bool graph_broke;     /**< ... because a graph was launched in kernel replay */
     bool one_by_one;      /**< a run failed in some pass: batches of one run, so that the others are
                                not harmed */
     ks_fault fault;

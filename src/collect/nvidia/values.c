@@ -11,6 +11,9 @@
 
 static void count_captured(const ks_measuring *m, ks_samples *into)
 {
+    if (m->counters == NULL) {
+        return;
+    }
     into->launched += m->outside;
     for (size_t i = 0; i < m->track_count; i++) {
         const ks_track *track = &m->tracks[i];
@@ -21,10 +24,25 @@ static void count_captured(const ks_measuring *m, ks_samples *into)
     }
 }
 
-static bool any_differs(const ks_measuring *m)
+static bool differs(const ks_track *track)
+{
+    return track->differs;
+}
+
+static bool is_lost(const ks_track *track)
+{
+    return track->lost;
+}
+
+static bool is_wrong(const ks_track *track)
+{
+    return track->captured_wrongly;
+}
+
+static bool any_track(const ks_measuring *m, bool (*is)(const ks_track *track))
 {
     for (size_t i = 0; i < m->track_count; i++) {
-        if (m->tracks[i].measured && m->tracks[i].differs) {
+        if (m->tracks[i].measured && is(&m->tracks[i])) {
             return true;
         }
     }
@@ -39,11 +57,27 @@ static bool agree(const ks_measuring *m, ks_samples *into)
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "annotations were open on several threads at once, and in range replay one range "
                 "after the other is measured; measure in user replay");
-    } else if (any_differs(m)) {
+    } else if (m->elsewhere) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "an annotation launched in several CUDA contexts (on several GPUs), and in range "
+                "replay the one is measured that was current at its begin; measure in user replay");
+    } else if ((m->warm_up_graph && m->spec.replay == KS_CUPTI_KERNEL_REPLAY) || m->graph_broke) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "a CUDA graph was launched, after which kernel replay counts nothing more; measure "
+                "in range replay");
+    } else if (any_track(m, is_lost)) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "a CUDA context was destroyed while it was measured (cudaDeviceReset, "
+                "cuCtxDestroy), and its counters with it; keep it while a config is measured");
+    } else if (any_track(m, differs)) {
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "the passes of a run launched their work in different orders, as several threads "
                 "do; launch from one thread, ask for metrics of one pass (`kernsight metrics "
                 "--passes`), or measure in range or kernel replay");
+    } else if (into->launched == into->captured && any_track(m, is_wrong)) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "some launches were not captured, and as many were that nobody made: work that "
+                "kernels launched themselves is the likely cause; measure in range replay");
     }
     return into->spoiled.code == KS_OK;
 }
@@ -138,23 +172,35 @@ static size_t count_outside(const ks_ledger *ledger)
     return outside;
 }
 
+/* In the runs that entered it and have no value. */
+static ks_status say_missing(const ks_measuring *m, uint32_t annotation, const uint32_t *numbers,
+                             const char *why, ks_samples *into, ks_error *err)
+{
+    for (uint32_t run = 0; run < into->runs; run++) {
+        bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
+        for (uint32_t i = 0; entered && i < m->counters->asked; i++) {
+            if (!has_values(into, annotation, run, numbers[i])) {
+                KS_TRY(ks_samples_missing(into, annotation, run, numbers[i], why, err));
+            }
+        }
+    }
+    return KS_OK;
+}
+
 static ks_status say_nothing_launched(const ks_measuring *m, const uint32_t *numbers,
                                       ks_samples *into, ks_error *err)
 {
-    char why[256];
+    static const char inner[] = "it is inside another annotation, and in range replay the "
+                                "outermost ones are measured; measure in user replay";
+    char none[256];
+    bool ranges = m->spec.range == KS_CUPTI_USER_RANGE;
     size_t outside = count_outside(m->ledger);
-    snprintf(why, sizeof why, "no kernel was launched in it (copies and memsets are none)%s",
+    snprintf(none, sizeof none, "no kernel was launched in it (copies and memsets are none)%s",
              outside > 0 ? "; some were launched outside any annotation" : "");
-    for (uint32_t a = 0; a < into->entered_count; a++) {
-        for (uint32_t run = 0; run < into->runs; run++) {
-            for (uint32_t i = 0; i < m->counters->asked; i++) {
-                uint32_t annotation = into->entered[a];
-                bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
-                if (entered && !has_values(into, annotation, run, numbers[i])) {
-                    KS_TRY(ks_samples_missing(into, annotation, run, numbers[i], why, err));
-                }
-            }
-        }
+    for (uint32_t i = 0; i < into->entered_count; i++) {
+        uint32_t annotation = into->entered[i];
+        bool nested = ranges && ks_session_annotation(annotation)->parent != NULL;
+        KS_TRY(say_missing(m, annotation, numbers, nested ? inner : none, into, err));
     }
     return KS_OK;
 }
@@ -163,7 +209,7 @@ ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_sa
                            ks_error *err)
 {
     count_captured(m, into);
-    if (m->counters == NULL || into->launched != into->captured || !agree(m, into)) {
+    if (m->counters == NULL || !agree(m, into) || into->launched != into->captured) {
         return KS_OK;
     }
     for (size_t t = 0; t < m->track_count; t++) {
