@@ -70,6 +70,7 @@
  *                                   program has a new one: the old one's modules, memory and
  *                                   profiler are gone (400, 1, 3)
  *   gap=2500                        what the time of a user range has besides its kernels, in ns
+ *   range_bytes=650000              what a range takes in a counter data image besides its values
  *   report_dropped=1                DecodeData tells how many were dropped; else 0
  *   devices=2  driver_version=13000  cupti_version=130001  chip=GH100
  *   compute_capability=90

@@ -35,6 +35,7 @@ typedef struct fake_settings {
     long device_error;
     long context_reset_after;
     long gap;
+    long range_bytes;
     long report_dropped;
     long devices;
     long driver_version;

@@ -191,7 +191,8 @@ ks_cupti_result cupti_image_size(ks_cupti_image_size *p)
     ks_cupti_result result = check_locked(p->profiler);
     result = result == 0 ? keep_size_locked(p->profiler, p) : result;
     if (result == 0) {
-        p->bytes = fake_image_bytes(&p->profiler->sized, p->slots);
+        p->bytes = fake_image_bytes(&p->profiler->sized, p->slots) +
+                   p->slots * (size_t)fake_set.range_bytes;
     }
     fake_unlock();
     return result;
