@@ -447,7 +447,8 @@ static ks_status fail_metrics(const ks_chip *chip, const char *const *metrics, s
 {
     for (size_t i = 0; i < count; i++) {
         const char *name = metrics[i];
-        if (try_metric(chip, name, NULL) != 0) {
+        bool full = strchr(name, '.') != NULL && ks_chip_has(chip, name);
+        if (!full && try_metric(chip, name, NULL) != 0) {
             return ks_fail(err, KS_ENOTFOUND, "cupti", result,
                            "'%s' is no full name: a sub-metric belongs behind it, as in %s.sum; "
                            "`kernsight metrics --chip %s %s` lists them",

@@ -30,7 +30,7 @@ typedef struct ks_range {
 typedef struct ks_track {
     ks_profiler *profiler;
     unsigned long long context_id; /**< when the batch began */
-    ks_range *ranges; /**< of the first pass, in the device's order */
+    ks_range *ranges;              /**< of the first pass, in the device's order */
     size_t count;
     size_t capacity;
     size_t at;      /**< range that the present pass has come to */

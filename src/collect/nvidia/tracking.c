@@ -140,7 +140,7 @@ static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
     ks_launches_are_ours(false);
     if (result == 0 && m->spec.range == KS_CUPTI_AUTO_RANGE) {
         add_range(m, track, (ks_range){KS_RANGE_OTHER, KS_NO_ANNOTATION, m->run});
-    } else if (result != 0) {
+    } else if (result != 0 && m->cuda->synchronize() == 0) { /* else the end of the pass tells */
         ks_cuda_fail(m->cuda, result, "cannot sweep the GPU's caches", &fault);
         ks_fault_note(&m->fault, &fault);
     }
@@ -288,8 +288,8 @@ void ks_measuring_enter(ks_measuring *m, ks_visit *visit)
     } else {
         ks_error fault = KS_ERROR_INIT;
         m->outside++;
-        note_fault(m,
-                   context != NULL ? ks_tracking_add_context(m, context, &fault) : KS_OK, &fault);
+        note_fault(m, context != NULL ? ks_tracking_add_context(m, context, &fault) : KS_OK,
+                   &fault);
     }
     ks_ledger_unlock(m->ledger);
 }
