@@ -297,7 +297,8 @@ static void a_run_may_be_cancelled_in_the_middle(void **state)
     know_kernels();
     KT_OK(ks_plan_axis_i64(plan, "n", (int64_t[]){1, 2}, 2, &err));
     ask(THROUGHPUT);
-    measure_in_vain(cancel_at_seven, &w, KS_ECANCELED, "1 of 2 configs"); /* in the second's pass 2 */
+    measure_in_vain(cancel_at_seven, &w, KS_ECANCELED,
+                    "1 of 2 configs"); /* in the second's pass 2 */
     KT_F64(kt_number(table(), (kt_key){"work", THROUGHPUT, 1}, "AvgValue"), 80);
     measure(launch_all, &w); /* the session that was left in its second pass is gone through */
     KT_F64(kt_number(table(), (kt_key){"work", THROUGHPUT, 2}, "AvgValue"), 80);
