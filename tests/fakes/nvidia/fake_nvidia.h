@@ -63,6 +63,7 @@
  *   cuptiRangeProfilerStart:2=26    the second one does
  *   cuptiRangeProfilerStart:2+=26   the second and all later ones do
  *   drop=3                          the third launch takes no slot
+ *   drop_every=3                    each third one
  *   extra_ranges=2                  so many ranges more than launches, as launches on the device do
  *   device_error=5                  the fifth launch breaks the device: CUDA calls that need a
  *                                   context give 700, the range profiler's 999
@@ -88,6 +89,12 @@ FAKE_EXPORT void fake_reset(void);
 
 /** How often a function of the vendor's was called since fake_reset(), in vain or not. */
 FAKE_EXPORT unsigned fake_calls(const char *function);
+
+/** How often a kernel ran since fake_reset(), in graphs too; NULL: any kernel. */
+FAKE_EXPORT unsigned fake_runs(const char *kernel);
+
+/** The i-th kernel that ran since then, of the first 4096; NULL: so many did not. */
+FAKE_EXPORT const char *fake_run_at(unsigned i, ks_cuda_stream *stream);
 
 /** What is there now: nothing should be when all was given back. */
 typedef struct fake_alive {

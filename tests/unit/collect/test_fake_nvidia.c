@@ -537,15 +537,20 @@ static void launches_are_dropped_and_ranges_come_from_nowhere(void **state)
     bool complete = false;
     (void)state;
     tell_kernels();
+    ks_cuda_stream stream = NULL;
     fake_script("drop=2; extra_ranges=1; report_dropped=1");
     session s = begin(metrics, 1, KS_CUPTI_AUTO_RANGE, KS_CUPTI_USER_REPLAY);
     assert_int_equal(start(&s), 0);
     assert_int_equal(fake_launch("a", 1, 32, NULL), 0);
     assert_int_equal(fake_launch("a", 1, 32, NULL), 0);
-    assert_int_equal(fake_launch("flush", 1, 32, NULL), 0); /* not counted */
+    assert_int_equal(fake_launch("flush", 1, 32, (ks_cuda_stream)0x20), 0); /* not counted */
     assert_int_equal(stop(&s, &complete), 0);
     assert_int_equal(decode(&s, &dropped), 3);
     assert_int_equal(dropped, 1);
+    assert_int_equal(fake_runs("a"), 2);
+    assert_string_equal(fake_run_at(2, &stream), "flush");
+    assert_ptr_equal(stream, (ks_cuda_stream)0x20);
+    assert_null(fake_run_at(3, &stream));
     assert_int_equal(end(&s), 0);
 }
 
