@@ -104,8 +104,8 @@ static bool is_capturing(ks_cuda_stream stream)
     return the.cuda->stream_capturing(stream, &status) == 0 && status != 0;
 }
 
-/* A callback may come late, on any thread: it counts itself before it looks whether anybody is there
- * still. */
+/* A callback may come late, on any thread: it counts itself before it looks whether anybody is
+ * there still. */
 static void begin_launch(const ks_api_launch *launch)
 {
     atomic_fetch_add(&the.callers, 1);

@@ -42,8 +42,8 @@ typedef struct ks_profiler {
     size_t bytes;      /**< of each */
     size_t most_slots; /**< that images have room for, with the metrics that it was prepared for
                             last; 0: not known */
-    bool running;    /**< between start and stop */
-    bool unfinished; /**< passes of its session are still to come */
+    bool running;      /**< between start and stop */
+    bool unfinished;   /**< passes of its session are still to come */
     ks_flush flush;
     struct ks_profiler *next;
 } ks_profiler;

@@ -24,12 +24,13 @@
  *
  * The range profiler:
  * - Auto range: a range per kernel in the order of the launches, of all streams and threads with
- *   that context; 0 for a graph. A launch without a free slot is dropped without a word.
+ *   that context; none for a graph, after which each call for the object but Disable gives 999 (on
+ *   an H200 so where other counters than the time run). A launch without a free slot is dropped
+ *   without a word.
  * - User range: what its kernels count added up, the time with `gap` added; a rate, a percentage
  *   and a ratio is the mean over them by their time. A graph's kernels count like others.
  * - User replay: the k-th Start..Stop pair has the k-th pass; SetConfig between them is ignored
- *   until the last one is done. Kernel replay: all passes in one; after a graph launch in it, each
- *   call for the object but Disable gives 999.
+ *   until the last one is done. Kernel replay: all passes in one.
  * - SetConfig with other metrics, slots or modes than the first one after Enable succeeds; values
  *   are NaN from then on and PushRange gives 1, until the first ones are set again.
  * - DecodeData writes what was collected to the image of SetConfig. A value whose passes are not
