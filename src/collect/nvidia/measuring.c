@@ -87,6 +87,11 @@ bool ks_measuring_can_segment(const ks_measuring *m)
     return m->passes == 1;
 }
 
+bool ks_measuring_by_kernel(const ks_measuring *m)
+{
+    return m->counters != NULL && m->spec.range == KS_CUPTI_AUTO_RANGE;
+}
+
 /* Slots for so many ranges: doubled until they do. */
 static size_t slots_for(size_t ranges)
 {
@@ -212,7 +217,7 @@ static void begin_batch(const ks_measuring *m, ks_track *track)
     track->context_id = track->profiler->context_id;
     track->count = track->segment = track->captured = 0;
     track->differs = track->captured_wrongly = track->lost = false;
-    track->measured = !m->warm_up_graph || m->spec.replay != KS_CUPTI_KERNEL_REPLAY;
+    track->measured = !m->graph;
 }
 
 static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
@@ -223,7 +228,7 @@ static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
         KS_TRY(synchronize(m, track, err));
     }
     track->lost = track->lost || is_lost(track);
-    if (m->counters == NULL || !track->measured || track->lost) {
+    if (m->counters == NULL || !track->measured || track->lost || m->graph) {
         return KS_OK;
     }
     ks_status status = start_counters(m, track, err);
@@ -250,7 +255,8 @@ static void drop_lost_tracks(ks_measuring *m)
 static void begin_first_pass(ks_measuring *m)
 {
     m->outside = 0;
-    m->overlapping = m->elsewhere = m->graph_broke = false;
+    m->overlapping = m->elsewhere = false;
+    m->graph = m->warm_up_graph && ks_measuring_by_kernel(m);
     drop_lost_tracks(m);
     fit_slots(m);
 }
@@ -309,7 +315,7 @@ static ks_status end_track(ks_measuring *m, ks_track *track, ks_error *err)
         return KS_OK;
     }
     KS_TRY(synchronize(m, track, err));
-    if (m->counters == NULL || !track->measured) {
+    if (m->counters == NULL || !track->measured || m->graph) {
         return KS_OK;
     }
     if (m->broken) {

@@ -16,7 +16,6 @@
 typedef enum ks_range_kind {
     KS_RANGE_OTHER, /**< nothing that is measured: our own kernel, one outside any annotation */
     KS_RANGE_KERNEL,
-    KS_RANGE_GRAPH, /**< a graph, of which a range per kernel says nothing */
     KS_RANGE_VISIT, /**< all that a visit of an annotation launched */
 } ks_range_kind;
 
@@ -82,7 +81,7 @@ typedef struct ks_measuring {
     bool elsewhere;       /**< a visit launched in another context than its range is in */
     bool warm_up_graph;   /**< a warm-up call of this config launched a graph */
     bool broken;          /**< the counters of this pass are lost */
-    bool graph_broke;     /**< ... because a graph was launched in kernel replay */
+    bool graph;           /**< one was launched where a range is a kernel: there are no values */
     bool one_by_one;      /**< a run failed in some pass: batches of one run, so that the others are
                                not harmed */
     ks_fault fault;
@@ -98,6 +97,8 @@ ks_status ks_measuring_warm_end(ks_measuring *m, ks_error *err);
 uint32_t ks_measuring_room(const ks_measuring *m);
 /** Whether a full image can be read, and another begun, in the middle of a pass. */
 bool ks_measuring_can_segment(const ks_measuring *m);
+/** Whether each kernel has a range of its own. */
+bool ks_measuring_by_kernel(const ks_measuring *m);
 ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err);
 void ks_measuring_run_begin(ks_measuring *m, uint32_t run);
 ks_status ks_measuring_run_end(ks_measuring *m, ks_error *err);

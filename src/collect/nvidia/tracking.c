@@ -170,12 +170,14 @@ static void count_launch(ks_measuring *m, const ks_api_launch *launch)
     note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
 }
 
-static ks_range_kind judge(ks_measuring *m, const ks_api_launch *launch)
+/* A graph takes no range, and breaks the session where hardware counters run: they are stopped
+ * before it comes, and the batch has no values. */
+static void stop_for_graph(ks_measuring *m)
 {
-    if (m->now_owner.annotation == NULL || m->now_ignored) {
-        return KS_RANGE_OTHER;
+    m->graph = true;
+    for (size_t i = 0; i < m->track_count; i++) {
+        ks_profiler_abandon(m->tracks[i].profiler);
     }
-    return launch->function == NULL ? KS_RANGE_GRAPH : KS_RANGE_KERNEL;
 }
 
 static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
@@ -184,9 +186,12 @@ static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
     m->now_owned = ks_session_owner(&m->now_owner);
     m->now_owner.annotation = m->now_owned ? m->now_owner.annotation : NULL;
     m->now_ignored = is_ignored(m, launch->kernel);
-    m->now = judge(m, launch);
-    if (m->now_in == NULL || !m->now_in->measured || m->counters == NULL ||
-        m->spec.range != KS_CUPTI_AUTO_RANGE) {
+    m->now = m->now_owner.annotation == NULL || m->now_ignored ? KS_RANGE_OTHER : KS_RANGE_KERNEL;
+    if (m->now_in == NULL || !m->now_in->measured || !ks_measuring_by_kernel(m) || m->graph) {
+        return;
+    }
+    if (launch->function == NULL) {
+        stop_for_graph(m);
         return;
     }
     bool flush = m->spec.flush && m->now == KS_RANGE_KERNEL;
@@ -230,6 +235,9 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
     }
     uint32_t annotation =
         m->now_owner.annotation != NULL ? m->now_owner.annotation->id : KS_NO_ANNOTATION;
+    if (m->graph) {
+        return;
+    }
     if (m->now_in == NULL || !m->now_in->measured) {
         m->outside += m->pass == 0 && m->now != KS_RANGE_OTHER;
         ks_error fault = KS_ERROR_INIT;
@@ -238,9 +246,6 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
         add_range(m, m->now_in, (ks_range){m->now, annotation, m->run});
     } else if (m->now != KS_RANGE_OTHER && m->now_in->profiler != m->open_in) {
         m->elsewhere = true;
-    }
-    if (launch->function == NULL && m->spec.replay == KS_CUPTI_KERNEL_REPLAY) {
-        m->broken = m->graph_broke = true; /* CUPTI's session is dead then */
     }
 }
 

@@ -61,10 +61,11 @@ static bool agree(const ks_measuring *m, ks_samples *into)
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "an annotation launched in several CUDA contexts (on several GPUs), and in range "
                 "replay the one is measured that was current at its begin; measure in user replay");
-    } else if ((m->warm_up_graph && m->spec.replay == KS_CUPTI_KERNEL_REPLAY) || m->graph_broke) {
-        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
-                "a CUDA graph was launched, after which kernel replay counts nothing more; measure "
-                "in range replay");
+    } else if (m->graph) {
+        ks_fail(&into->spoiled, KS_UNAVAILABLE, "nvidia", 0,
+                "a CUDA graph was launched, whose kernels have no counters of their own; measure "
+                "in range replay, which has one value for all that an annotation launches, or "
+                "kernel__time_duration.sum, which sees the kernels of graphs");
     } else if (any_track(m, is_lost)) {
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "a CUDA context was destroyed while it was measured (cudaDeviceReset, "
@@ -89,7 +90,7 @@ static bool agree(const ks_measuring *m, ks_samples *into)
 typedef struct launch {
     uint32_t annotation;
     uint32_t run;
-    const double *values; /* of the counters; NULL: there are none */
+    const double *values; /* of the counters */
 } launch;
 
 static ks_status add_value(const ks_measuring *m, const launch *of, uint32_t asked, uint32_t number,
@@ -118,15 +119,10 @@ static ks_status add_clock(const ks_counters *counters, const launch *of, ks_sam
 static ks_status add_launch(const ks_measuring *m, const launch *of, const uint32_t *numbers,
                             ks_samples *into, ks_error *err)
 {
-    static const char graph[] =
-        "a CUDA graph was launched, whose kernels have no counters of their own; measure in range "
-        "replay, or kernel__time_duration.sum";
     for (uint32_t i = 0; i < m->counters->asked; i++) {
-        KS_TRY(of->values != NULL
-                   ? add_value(m, of, i, numbers[i], into, err)
-                   : ks_samples_missing(into, of->annotation, of->run, numbers[i], graph, err));
+        KS_TRY(add_value(m, of, i, numbers[i], into, err));
     }
-    return of->values != NULL ? add_clock(m->counters, of, into, err) : KS_OK;
+    return add_clock(m->counters, of, into, err);
 }
 
 /* A range belongs to the annotation that it was made in, and to those around that one. */
@@ -137,10 +133,7 @@ static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t 
     if (range->kind == KS_RANGE_OTHER) {
         return KS_OK;
     }
-    launch of = {.run = range->run};
-    if (range->kind != KS_RANGE_GRAPH) {
-        of.values = track->values + index * m->counters->count;
-    }
+    launch of = {.run = range->run, .values = track->values + index * m->counters->count};
     for (const ks_annotation *a = ks_session_annotation(range->annotation); a != NULL;
          a = a->parent) {
         of.annotation = a->id;

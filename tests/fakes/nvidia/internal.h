@@ -31,6 +31,7 @@ FAKE_EXPORT void fake_unlock(void);
 
 typedef struct fake_settings {
     long drop;
+    long drop_every;
     long extra_ranges;
     long device_error;
     long context_reset_after;
@@ -125,5 +126,6 @@ FAKE_EXPORT void fake_set_hooks(const fake_hooks *hooks);
 /** When a library goes that another one has not taken the place of. */
 FAKE_EXPORT void fake_clear_hooks(const fake_hooks *hooks);
 bool fake_is_capturing_locked(ks_cuda_stream stream);
+void fake_forget_runs_locked(void);
 
 #endif
