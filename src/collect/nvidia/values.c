@@ -198,6 +198,56 @@ static ks_status say_nothing_launched(const ks_measuring *m, const uint32_t *num
     return KS_OK;
 }
 
+/* ---- doubts -----------------------------------------------------------------------------------
+ */
+
+/* The most launches or visits that a value was combined from in any run; 0: there is none. */
+static uint32_t most_combined(const ks_samples *samples, uint32_t annotation, uint32_t number)
+{
+    uint32_t most = 0;
+    for (uint32_t run = 0; run < samples->runs; run++) {
+        uint32_t count = ks_samples_cell(samples, annotation, run, number)->count;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* NULL: its values are what they look like. */
+static const char *doubt_of(const ks_measuring *m, uint32_t asked, uint32_t combined)
+{
+    const char *name = m->counters->metrics[asked];
+    if (m->spec.range == KS_CUPTI_USER_RANGE && combined > 0) {
+        if (strncmp(name, "gpu__time_duration.", 19) == 0 ||
+            strstr(name, "__cycles_elapsed.") != NULL) {
+            return "the span of a visit, with the gaps between its kernels in it "
+                   "(kernel__time_duration.sum has the kernels' own time)";
+        }
+        if (strstr(name, "_sustained_elapsed") != NULL ||
+            strstr(name, ".per_cycle_elapsed") != NULL || strstr(name, ".per_second") != NULL) {
+            return "relative to the span of a visit, with the gaps between its kernels in it";
+        }
+    }
+    return combined > 1 && m->counters->combining[asked].approximate
+               ? "approximate: the mean of several kernels, weighted by their time"
+               : NULL;
+}
+
+static ks_status tell_doubts(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
+                             ks_error *err)
+{
+    for (uint32_t a = 0; a < into->entered_count; a++) {
+        for (uint32_t i = 0; i < m->counters->asked; i++) {
+            uint32_t annotation = into->entered[a];
+            const char *doubt = doubt_of(m, i, most_combined(into, annotation, numbers[i]));
+            const ks_remark remark = {.annotation = annotation, .metric = numbers[i]};
+            if (doubt != NULL) {
+                KS_TRY(ks_samples_remark(into, remark, doubt, err));
+            }
+        }
+    }
+    return KS_OK;
+}
+
 ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
                            ks_error *err)
 {
@@ -211,5 +261,6 @@ ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_sa
             KS_TRY(add_range(m, track, i, numbers, into, err));
         }
     }
+    KS_TRY(tell_doubts(m, numbers, into, err));
     return say_nothing_launched(m, numbers, into, err);
 }
