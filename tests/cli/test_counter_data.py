@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import SANITIZED
+
 lzma = pytest.importorskip("lzma", reason="this Python has no lzma")
 DATA = Path(__file__).resolve().parents[1] / "data"
 CUPTI = Path(sysconfig.get_path("purelib")) / "nvidia/cu13/lib/libcupti.so.13"
@@ -15,6 +17,7 @@ METRICS = ["gpu__time_duration.sum", "dram__bytes_read.sum",
            "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"]
 pytestmark = [
     pytest.mark.skipif(not CUPTI.exists(), reason="there is no nvidia-cuda-cupti"),
+    pytest.mark.skipif(SANITIZED, reason="libnvperf_host.so cannot be loaded under sanitizers"),
     pytest.mark.skipif("KT_COUNTER_VALUES" not in os.environ, reason="counter_values is not built"),
 ]
 

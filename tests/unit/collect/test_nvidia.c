@@ -140,6 +140,9 @@ static void unequal_kernels_combine_by_what_a_metric_is(void **state) /* C16 */
     KT_F64(number("both", TIME, "ClockMHz"), 1500);
     KT_F64(number("both", TIME, "NumKernels"), 2);
     assert_string_equal(text("both", TIME, "Kernel"), "A|B");
+    KT_HAS(text("both", THROUGHPUT, "Warnings"), "approximate: the mean of several kernels");
+    assert_null(text("both", READ, "Warnings"));
+    assert_null(text("both", HITS, "Warnings")); /* exact: weighed by what it is a share of */
 }
 
 /* What weighs a share is not read where it would take a pass more: then the time does. */
@@ -151,6 +154,31 @@ static void a_share_is_weighed_by_what_needs_no_pass_more(void **state)
     measure(two_kernels, NULL);
     KT_F64(number("both", HITS, "Passes"), 1);
     KT_NEAR(mean("both", HITS), 58, 1e-12);
+}
+
+static void a_single_kernel_has_no_doubts(void **state)
+{
+    (void)state;
+    know_shares();
+    ask(THROUGHPUT);
+    measure(one_kernel, NULL);
+    KT_F64(mean("one", THROUGHPUT), 80);
+    assert_null(text("one", THROUGHPUT, "Warnings"));
+}
+
+/* A value is NaN where the counters gave none: missing, whatever the other launches have. */
+static void a_value_that_was_not_counted_is_missing(void **state)
+{
+    (void)state;
+    know_kernels();
+    fake_kernel("B", READ, NAN);
+    KT_OK(ks_plan_runs(plan, 2, &err));
+    ask(READ);
+    ask(INST);
+    measure(two_kernels, NULL);
+    assert_true(isnan(mean("both", READ)));
+    KT_HAS(text("both", READ, "Failure"), "the counters gave no value");
+    KT_F64(mean("both", INST), 30);
 }
 
 static ks_status one_of_each(const ks_call *call, void *user, ks_error *e)
@@ -395,6 +423,8 @@ int main(void)
         T(launches_add_up),
         T(unequal_kernels_combine_by_what_a_metric_is),
         T(a_share_is_weighed_by_what_needs_no_pass_more),
+        T(a_single_kernel_has_no_doubts),
+        T(a_value_that_was_not_counted_is_missing),
         T(visits_add_up_like_launches),
         T(launches_count_for_the_annotations_around_too),
         T(launches_outside_annotations_are_in_no_row_and_told),

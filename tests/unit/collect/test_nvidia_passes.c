@@ -382,6 +382,9 @@ static void range_replay_gives_a_value_per_visit(void **state)
     KT_F64(mean("both", READ), 400);
     KT_F64(mean("both", TIME), 4000 + 2500);
     KT_NEAR(mean("both", THROUGHPUT), 35, 1e-12);
+    KT_HAS(text("both", TIME, "Warnings"), "the span of a visit, with the gaps");
+    KT_HAS(text("both", THROUGHPUT, "Warnings"), "relative to the span of a visit");
+    assert_null(text("both", READ, "Warnings"));
     KT_F64(mean("one", READ), 300);
     KT_F64(number("one", READ, "NumKernels"), 1);
     assert_string_equal(text("one", READ, "Replay"), "range");
