@@ -71,14 +71,15 @@ static void tracing_and_counters_go_together(void)
 {
     gt_ptr out = gt_alloc(4096);
     ks_error err = KS_ERROR_INIT;
-    gt_options options = {
-        .metrics = "kernel__time_duration.sum,gpu__time_duration.sum,kernel__count.sum",
-        .runs = 5,
-        .warmup = 1};
+    gt_options options = {.metrics =
+                              "kernel__time_duration.sum,gpu__time_duration.sum,kernel__count.sum",
+                          .runs = 5,
+                          .warmup = 1};
     ks_results *results = gt_measure(&options, spins, &out, &err);
     TAP_CHECK(err.code == KS_OK, "%s", err.message);
     TAP_EXACT(gt_value(results, "outer/inner", count), LAUNCHES);
-    TAP_NEAR(gt_value(results, "outer/inner", time) / gt_value(results, "outer/inner", counted_time),
+    TAP_NEAR(gt_value(results, "outer/inner", time) /
+                 gt_value(results, "outer/inner", counted_time),
              1.0, 0.1);
     TAP_EXACT(gt_number(results, "outer/inner", counted_time, "NumKernels"), LAUNCHES);
     TAP_CHECK(isnan(gt_value(results, "copies", counted_time)), "copies have counters");

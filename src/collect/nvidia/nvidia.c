@@ -35,7 +35,8 @@ static ks_status nvidia_list(const ks_metric_sink *to, ks_error *err)
 
 static ks_status tell_entry(void *self, const ks_chip_metric *metric, ks_error *err)
 {
-    const ks_metric_sink *to = self;
+    const ks_metric_sink *const *sink = self;
+    const ks_metric_sink *to = *sink;
     const ks_metric_entry entry = {.name = metric->name,
                                    .unit = metric->unit,
                                    .kind = metric->kind,
@@ -81,7 +82,7 @@ static ks_status nvidia_lookup(const char *name, const ks_metric_sink *to, ks_er
         return tell_unavailable(name, none.message, to, err);
     }
     KS_TRY(ks_gpu_chip(&gpu, &chip, err));
-    status = ks_chip_describe(chip, name, tell_entry, (void *)(uintptr_t)to, &none);
+    status = ks_chip_describe(chip, name, tell_entry, &to, &none);
     if (status == KS_ENOTFOUND) {
         return ks_chip_fail_unknown(chip, name, err);
     }

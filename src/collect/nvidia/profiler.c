@@ -134,7 +134,7 @@ static ks_status make_images(ks_profiler *p, ks_error *err)
 {
     ks_cupti_image_size size = {.size = KS_KNOWN(ks_cupti_image_size, bytes),
                                 .profiler = p->object,
-                                .names = (const char **)p->metrics,
+                                .names = (const char *const *)p->metrics,
                                 .count = p->count,
                                 .slots = p->slots,
                                 .nodes = (uint32_t)p->slots};
@@ -377,7 +377,7 @@ ks_status ks_profiler_evaluate(const ks_profiler *profiler, const ks_profile_spe
                                 .image = profiler->image,
                                 .bytes = profiler->bytes,
                                 .range = range,
-                                .names = (const char **)profiler->metrics,
+                                .names = (const char *const *)profiler->metrics,
                                 .count = profiler->count,
                                 .values = values};
     ks_cupti_result result = profiler->cupti->evaluate(&params);
