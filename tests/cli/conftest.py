@@ -4,12 +4,20 @@ import csv
 import json
 import os
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 PROGRAM = os.environ["KERNSIGHT"]
 SANITIZED = os.environ.get("KT_SANITIZED") == "ON"
+
+# NVIDIA's own library, of the Python package: what it knows of chips it tells without a GPU.
+WHEEL = Path(sysconfig.get_path("purelib")) / "nvidia/cu13"
+CUPTI = WHEEL / "lib/libcupti.so.13"
+needs_cupti = pytest.mark.skipif(
+    not CUPTI.exists() or SANITIZED,
+    reason="there is no nvidia-cuda-cupti, or a sanitizer, which refuses how it loads its parts")
 
 
 class Kernsight:

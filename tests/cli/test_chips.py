@@ -4,15 +4,13 @@ import json
 import os
 import re
 import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
 
+from conftest import CUPTI, WHEEL, needs_cupti
+
 ROOT = Path(__file__).resolve().parents[2]
-WHEEL = Path(sysconfig.get_path("purelib")) / "nvidia/cu13"
-CUPTI = WHEEL / "lib/libcupti.so.13"
-needs_cupti = pytest.mark.skipif(not CUPTI.exists(), reason="there is no nvidia-cuda-cupti")
 
 
 @pytest.fixture

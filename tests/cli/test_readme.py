@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROGRAM, SANITIZED
+from conftest import CUPTI, PROGRAM, SANITIZED, needs_cupti
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,9 +30,17 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("line", example("sh").splitlines())
+def commands():
+    """The lines of the example; what asks CUPTI needs it."""
+    return [pytest.param(line, marks=needs_cupti if "--chip" in line else ())
+            for line in example("sh").splitlines()]
+
+
+@pytest.mark.parametrize("line", commands())
 def test_command(line, folder):
     env = {**os.environ, "PATH": f"{Path(PROGRAM).parent}:{os.environ['PATH']}"}
+    if "--chip" in line:
+        env["KERNSIGHT_CUPTI_LIB"] = str(CUPTI)
     done = subprocess.run(["sh", "-c", line], cwd=folder, env=env, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout
