@@ -2,9 +2,10 @@
  * How memory is accessed decides how fast a GPU is: transposes and sums in three ways each, with
  * the bytes that DRAM moved, the conflicts in shared memory, and the useful GB/s.
  *
- *     access [-p n=1024..4096*2] [--runs N] [--csv F]
+ *     access [-p n=1024..4096*2] [--runs N] [--csv F] [--plot F.svg]
  *
  * For each task there are two tables: what was measured, and how the ways stand to the naive one.
+ * The files are of the transposes.
  */
 #include "gpu.h"
 
@@ -177,7 +178,7 @@ static ks_status useful(ks_derivation *derivation, const ks_call *call, void *us
 }
 
 typedef struct options {
-    const char *sizes, *csv;
+    const char *sizes, *csv, *plot;
     uint32_t runs;
 } options;
 
@@ -203,8 +204,16 @@ static void measure(const task *of, const options *with, bool against_naive, ks_
                against_naive ? of->naive : "");
         ks_results_print(results, stdout, NULL, err);
     }
-    if (results != NULL && with->csv != NULL && !against_naive && of == &tasks[0]) {
+    bool files = results != NULL && !against_naive && of == &tasks[0];
+    if (files && with->csv != NULL) {
         ks_results_write_csv(results, with->csv, err);
+    }
+    if (files && with->plot != NULL) {
+        const char *const metrics[] = {"useful", details[0]};
+        ks_plot_options plot = KS_PLOT_OPTIONS_INIT;
+        plot.metrics = metrics;
+        plot.metric_count = 2;
+        ks_results_plot(results, with->plot, &plot, err);
     }
     ks_results_free(results);
     ks_plan_free(plan);
@@ -212,11 +221,12 @@ static void measure(const task *of, const options *with, bool against_naive, ks_
 
 int main(int argc, char **argv)
 {
-    options with = {"n=1024..4096*2", NULL, 10};
+    options with = {"n=1024..4096*2", NULL, NULL, 10};
     ks_error err = KS_ERROR_INIT;
     for (int i = 1; i + 1 < argc; i += 2) {
         with.sizes = strcmp(argv[i], "-p") == 0 ? argv[i + 1] : with.sizes;
         with.csv = strcmp(argv[i], "--csv") == 0 ? argv[i + 1] : with.csv;
+        with.plot = strcmp(argv[i], "--plot") == 0 ? argv[i + 1] : with.plot;
         with.runs =
             strcmp(argv[i], "--runs") == 0 ? (uint32_t)strtoul(argv[i + 1], NULL, 10) : with.runs;
     }
