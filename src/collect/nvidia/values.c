@@ -138,16 +138,16 @@ static size_t count_outside(const ks_ledger *ledger)
     return outside;
 }
 
-static ks_status say_nothing_launched(const ks_measuring *m, const uint32_t *numbers,
-                                      ks_samples *into, ks_error *err)
+ks_status ks_nvidia_nothing_launched(const ks_ledger *ledger, const uint32_t *numbers, size_t count,
+                                     ks_samples *into, ks_error *err)
 {
     char why[256];
-    size_t outside = count_outside(m->ledger);
+    size_t outside = count_outside(ledger);
     snprintf(why, sizeof why, "no kernel was launched in it (copies and memsets are none)%s",
              outside > 0 ? "; some were launched outside any annotation" : "");
     for (uint32_t a = 0; a < into->entered_count; a++) {
         for (uint32_t run = 0; run < into->runs; run++) {
-            for (uint32_t i = 0; i < m->counters->asked; i++) {
+            for (size_t i = 0; i < count; i++) {
                 uint32_t annotation = into->entered[a];
                 bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
                 if (entered && !has_values(into, annotation, run, numbers[i])) {
@@ -162,8 +162,11 @@ static ks_status say_nothing_launched(const ks_measuring *m, const uint32_t *num
 ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
                            ks_error *err)
 {
+    if (m->counters == NULL) {
+        return KS_OK;
+    }
     count_captured(m, into);
-    if (m->counters == NULL || into->launched != into->captured || !agree(m, into)) {
+    if (into->launched != into->captured || !agree(m, into)) {
         return KS_OK;
     }
     for (size_t t = 0; t < m->track_count; t++) {
@@ -172,5 +175,5 @@ ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_sa
             KS_TRY(add_range(m, track, i, numbers, into, err));
         }
     }
-    return say_nothing_launched(m, numbers, into, err);
+    return ks_nvidia_nothing_launched(m->ledger, numbers, m->counters->asked, into, err);
 }
