@@ -52,8 +52,8 @@ KS_API ks_status ks_results_samples(const ks_results *results, ks_table **out, k
  *
  * Shape: a row per launch, in launch order within a run: `Config`, `Run`, `Order` (KS_I64, from 0),
  * text `Annotation` (missing: outside any), `Kernel`, KS_I64 `Thread` (from 0 in order of
- * appearance), `Stream`, `GridX`, `GridY`, `GridZ`, `BlockX`, `BlockY`, `BlockZ`, text `Mangled` (the
- * kernel's name as the compiler wrote it).
+ * appearance), `Stream`, `GridX`, `GridY`, `GridZ`, `BlockX`, `BlockY`, `BlockZ`, text `Mangled`
+ * (the kernel's name as the compiler wrote it).
  *
  * @param[out] out  new table, free with ks_table_free(); untouched on failure
  */

@@ -94,7 +94,7 @@ static name demangle(const char *mangled)
         out.full = kept != NULL ? kept : mangled;
         out.brief = brief != NULL && brief[0] != '\0' ? brief : out.full;
     }
-    free(full); // NOLINT: of the demangler's own malloc
+    free(full); /* of the demangler's own malloc */
     return out;
 }
 

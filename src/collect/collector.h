@@ -130,6 +130,8 @@ typedef struct ks_collector_ops {
     ks_status (*pass_end)(ks_collector *self, ks_error *err);
     ks_status (*drain)(ks_collector *self, ks_samples *into, ks_error *err);
     void (*abort)(ks_collector *self, const ks_run_ctx *ctx);
+    /** What is to be known of the run as a whole, after its last call; NULL: never anything. */
+    ks_status (*warn)(const ks_collector *self, ks_pool *warnings, ks_error *err);
     void (*close)(ks_collector *self); /**< accepts NULL, never fails */
 } ks_collector_ops;
 

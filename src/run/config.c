@@ -197,19 +197,19 @@ static uint32_t first_watched_pass(const ks_run_state *s)
     return pass;
 }
 
-/* What makes values unusable although every call succeeded. */
+/* What makes values unusable although every call succeeded: first what says most. */
 static ks_status check_values(const ks_run_state *s, ks_error *err)
 {
     const ks_ledger *ledger = s->spec->ledger;
     const ks_error *spoiled = &s->samples.spoiled;
-    if (spoiled->code != KS_OK) {
-        return ks_fail(err, spoiled->code, spoiled->origin, spoiled->native, "%s",
-                       spoiled->message);
-    }
     for (uint32_t pass = ledger->first_pass + 1; pass < s->passes; pass++) {
         if (sees_launches(s, pass)) {
             KS_TRY(ks_ledger_compare(ledger, pass, s->samples.failures, err));
         }
+    }
+    if (spoiled->code != KS_OK) {
+        return ks_fail(err, spoiled->code, spoiled->origin, spoiled->native, "%s",
+                       spoiled->message);
     }
     return check_captured(s, err);
 }

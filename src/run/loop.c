@@ -164,6 +164,18 @@ static ks_status run_configs(ks_run_state *s, ks_error *err)
                                                         : run_in_sequence(s, err);
 }
 
+/* What the collectors have to say of the whole, beside what info collectors had. */
+static ks_status gather_warnings(ks_run_state *s, ks_error *err)
+{
+    for (size_t i = 0; i < s->spec->member_count; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (m->ops->warn != NULL) {
+            KS_TRY(m->ops->warn(m->collector, &s->infos.warnings, err));
+        }
+    }
+    return KS_OK;
+}
+
 static ks_status tell_end(ks_run_state *s, ks_error *err)
 {
     char unannotated[128];
@@ -175,11 +187,12 @@ static ks_status tell_end(ks_run_state *s, ks_error *err)
                  (unsigned long long)s->unannotated);
         warnings[notes.warning_count++] = unannotated;
     }
+    ks_status gathered = gather_warnings(s, err);
     size_t room = sizeof warnings / sizeof warnings[0];
     for (ks_text_id id = 1; id <= s->infos.warnings.count && notes.warning_count < room; id++) {
         warnings[notes.warning_count++] = ks_pool_text(&s->infos.warnings, id);
     }
-    ks_status status = KS_OK;
+    ks_status status = gathered;
     for (size_t i = 0; i < s->spec->sink_count; i++) {
         ks_status finished = s->spec->sinks[i].finish(s->spec->sinks[i].self, &notes, err);
         status = status != KS_OK ? status : finished;

@@ -23,7 +23,7 @@ uint32_t ks_stopping_batch(const ks_stopping *stopping, const ks_plan *plan)
         return 1;
     }
     if (!plan->auto_runs) {
-        return plan->runs;
+        return plan->runs - stopping->runs; /* a collector may have room for fewer at once */
     }
     uint32_t batch = look_of(stopping, plan) - stopping->runs;
     if (plan->until.budget_s > 0.0) {

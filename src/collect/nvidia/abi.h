@@ -113,7 +113,7 @@ typedef struct ks_cupti_add_metrics {
     size_t size;
     void *reserved;
     ks_cupti_host *host;
-    const char **names;
+    const char *const *names;
     size_t count;
 } ks_cupti_add_metrics;
 
@@ -147,7 +147,7 @@ typedef struct ks_cupti_evaluate {
     const uint8_t *image;
     size_t bytes;
     size_t range;
-    const char **names;
+    const char *const *names;
     size_t count;
     double *values; /* filled */
 } ks_cupti_evaluate;
@@ -255,7 +255,7 @@ typedef struct ks_cupti_image_size {
     size_t size;
     void *reserved;
     ks_cupti_profiler *profiler;
-    const char **names;
+    const char *const *names;
     size_t count;
     size_t slots;
     uint32_t nodes;

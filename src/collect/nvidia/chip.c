@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "collect/nvidia/units.h"
 
 struct ks_chip {
     const ks_cupti *cupti;
@@ -122,112 +123,6 @@ const char *ks_chip_name(const ks_chip *chip)
 /* ---- metrics ----------------------------------------------------------------------------------
  */
 
-/* Words of CUPTI's units, and what ncu and we call them. */
-static const char *const words[][2] = {
-    {"nanosecond", "ns"},     {"percent", "%"},         {"instruction", "inst"},
-    {"gpc_cycle", "cycle"},   {"sys_cycle", "cycle"},   {"dram_cycle", "cycle"},
-    {"lts_cycle", "cycle"},   {"fbp_cycle", "cycle"},   {"ctc_cycle", "cycle"},
-    {"nvlrx_cycle", "cycle"}, {"nvltx_cycle", "cycle"}, {"pcie_cycle", "cycle"},
-    {"l2_sector", "sector"},
-};
-
-/* Units that ncu calls nothing. */
-static const char *const unnamed[] = {"l1tex_request", "l1tex_wavefront", "l1data_bank_conflict"};
-
-/* One of our words for what a unit begins with; `*taken` becomes how much of it that is. */
-static const char *word_at(const char *unit, size_t *taken)
-{
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        size_t count = strlen(words[i][0]);
-        if (strncmp(unit, words[i][0], count) == 0) {
-            *taken = count;
-            return words[i][1];
-        }
-    }
-    *taken = 1;
-    return NULL;
-}
-
-static bool in_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* CUPTI's unit in our words: "byte/second" stays, "nanosecond" is "ns". It writes products without
- * anything between their factors, which become "cycle*inst". */
-static void translate_unit(const char *unit, char *to, size_t size)
-{
-    size_t length = 0;
-    bool known_before = false;
-    to[0] = '\0';
-    for (size_t i = 0; i < sizeof unnamed / sizeof unnamed[0]; i++) {
-        if (strcmp(unit, unnamed[i]) == 0) {
-            return;
-        }
-    }
-    while (*unit != '\0' && length + 1 < size) {
-        size_t taken = 0;
-        const char *word = word_at(unit, &taken);
-        char one[2] = {*unit, '\0'};
-        bool touches = length > 0 && in_word(to[length - 1]) && in_word(*unit);
-        const char *joint = touches && (word != NULL || known_before) ? "*" : "";
-        length +=
-            (size_t)snprintf(to + length, size - length, "%s%s", joint, word != NULL ? word : one);
-        known_before = word != NULL;
-        unit += taken;
-    }
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t count = strlen(end);
-    return length >= count && strcmp(text + length - count, end) == 0;
-}
-
-/* A unit divided by cycles: those that it has a factor of fall away. */
-static void per_cycle(const char *unit, char *to, size_t size)
-{
-    size_t length = strlen(unit);
-    if (strcmp(unit, "cycle") == 0) {
-        to[0] = '\0';
-    } else if (strncmp(unit, "cycle*", 6) == 0) {
-        snprintf(to, size, "%.*s", (int)(size - 1), unit + 6);
-    } else if (ends_with(unit, "*cycle")) {
-        snprintf(to, size, "%.*s", (int)(length - 6), unit);
-    } else {
-        snprintf(to, size, "%.*s/cycle", (int)(size - sizeof "/cycle"), unit);
-    }
-}
-
-/* The unit of a base metric with a sub-metric behind it. CUPTI up to 13.0 tells it, 13.1 the base
- * metric's unit whatever follows. */
-static void unit_with(const char *unit, const char *sub, char *to, size_t size)
-{
-    if (strstr(sub, ".pct") != NULL) {
-        snprintf(to, size, "%%");
-    } else if (strstr(sub, ".per_cycle_") != NULL || ends_with(sub, ".peak_sustained")) {
-        per_cycle(unit, to, size);
-    } else {
-        snprintf(to, size, "%s%s", unit, ends_with(sub, ".per_second") ? "/second" : "");
-    }
-}
-
-/* What a metric with this unit and sub-metric is. */
-static ks_metric_kind kind_of(int type, const char *unit, const char *sub)
-{
-    if (strcmp(unit, "%") == 0) {
-        return KS_PERCENT;
-    }
-    if (type == KS_CUPTI_RATIO) {
-        return KS_RATIO;
-    }
-    if (strstr(sub, ".per_") != NULL || strstr(sub, ".peak_") != NULL) {
-        return KS_RATE;
-    }
-    return strcmp(unit, "ns") == 0 ? KS_DURATION : KS_COUNT;
-}
-
 /* A base metric as CUPTI describes it, and what may follow it. */
 typedef struct base_metric {
     int type;
@@ -269,7 +164,7 @@ static ks_status describe(const ks_chip *chip, const char *name, int type, base_
     out->type = type;
     out->name = name;
     out->description = described ? p.description : NULL;
-    translate_unit(p.unit != NULL ? p.unit : "", out->unit, sizeof out->unit);
+    ks_unit_translate(p.unit != NULL ? p.unit : "", out->unit, sizeof out->unit);
     return KS_OK;
 }
 
@@ -279,7 +174,7 @@ static ks_status tell_base(const base_metric *base, ks_chip_metric_fn each, void
     const ks_chip_metric metric = {.name = base->name,
                                    .description = base->description,
                                    .unit = base->unit[0] != '\0' ? base->unit : NULL,
-                                   .kind = kind_of(base->type, base->unit, ""),
+                                   .kind = ks_kind_of(base->type, base->unit, ""),
                                    .subs = (const char *const *)base->subs.names,
                                    .sub_count = base->subs.count};
     return each(self, &metric, err);
@@ -297,11 +192,11 @@ static ks_status tell_full(const base_metric *base, const char *pattern, ks_chip
         if (length < 0 || (size_t)length >= sizeof name || !ks_match(pattern, name)) {
             continue;
         }
-        unit_with(base->unit, sub, unit, sizeof unit);
+        ks_unit_of(base->unit, sub, unit, sizeof unit);
         const ks_chip_metric metric = {.name = name,
                                        .description = base->description,
                                        .unit = unit[0] != '\0' ? unit : NULL,
-                                       .kind = kind_of(base->type, unit, sub)};
+                                       .kind = ks_kind_of(base->type, unit, sub)};
         KS_TRY(each(self, &metric, err));
     }
     return KS_OK;
@@ -353,8 +248,8 @@ static bool read_full(const ks_chip *chip, const char *name, ks_cupti_metric_pro
     snprintf(base, sizeof base, "%.*s", (int)(sub - name), name);
     of_base.name = base;
     bool described = chip->cupti->properties(&of_base) == 0 && of_base.unit != NULL;
-    translate_unit(described ? of_base.unit : "", own, sizeof own);
-    unit_with(own, sub, unit, size);
+    ks_unit_translate(described ? of_base.unit : "", own, sizeof own);
+    ks_unit_of(own, sub, unit, size);
     return true;
 }
 
@@ -370,7 +265,7 @@ ks_status ks_chip_describe(const ks_chip *chip, const char *name, ks_chip_metric
     const ks_chip_metric metric = {.name = name,
                                    .description = p.description,
                                    .unit = unit[0] != '\0' ? unit : NULL,
-                                   .kind = kind_of(p.type, unit, strchr(name, '.'))};
+                                   .kind = ks_kind_of(p.type, unit, strchr(name, '.'))};
     return each(self, &metric, err);
 }
 
@@ -379,7 +274,7 @@ ks_metric_kind ks_chip_kind(const ks_chip *chip, const char *name)
     char unit[80];
     ks_cupti_metric_properties p;
     bool known = read_full(chip, name, &p, unit, sizeof unit);
-    return known ? kind_of(p.type, unit, strchr(name, '.')) : KS_COUNT;
+    return known ? ks_kind_of(p.type, unit, strchr(name, '.')) : KS_COUNT;
 }
 
 /* ---- near names -------------------------------------------------------------------------------
@@ -447,7 +342,8 @@ static ks_status fail_metrics(const ks_chip *chip, const char *const *metrics, s
 {
     for (size_t i = 0; i < count; i++) {
         const char *name = metrics[i];
-        if (try_metric(chip, name, NULL) != 0) {
+        bool full = strchr(name, '.') != NULL && ks_chip_has(chip, name);
+        if (!full && try_metric(chip, name, NULL) != 0) {
             return ks_fail(err, KS_ENOTFOUND, "cupti", result,
                            "'%s' is no full name: a sub-metric belongs behind it, as in %s.sum; "
                            "`kernsight metrics --chip %s %s` lists them",
@@ -463,7 +359,7 @@ static ks_status add_metrics(const ks_chip *chip, ks_cupti_host *host, const cha
 {
     ks_cupti_add_metrics add = {.size = KS_KNOWN(ks_cupti_add_metrics, count),
                                 .host = host,
-                                .names = (const char **)(uintptr_t)metrics,
+                                .names = metrics,
                                 .count = count};
     ks_cupti_result result = chip->cupti->add_metrics(&add);
     return result == 0 ? KS_OK : fail_metrics(chip, metrics, count, result, err);

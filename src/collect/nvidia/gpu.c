@@ -70,9 +70,17 @@ ks_status ks_gpu_here(ks_gpu *out, ks_error *err)
     return ks_gpu_at(cuda, cupti, device, out, err);
 }
 
+/* The chip that was asked for last. */
+static ks_chip *open;
+
+void ks_gpu_forget_chip(void)
+{
+    ks_chip_close(open);
+    open = NULL;
+}
+
 ks_status ks_gpu_chip(const ks_gpu *gpu, ks_chip **out, ks_error *err)
 {
-    static ks_chip *open;
     if (open == NULL || strcmp(ks_chip_name(open), gpu->chip) != 0) {
         ks_chip *chip = NULL;
         KS_TRY(ks_chip_open(gpu->chip, &chip, err));

@@ -30,5 +30,7 @@ ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device d
 
 /** Its chip, kept open for the next question: asked by one thread at a time. */
 ks_status ks_gpu_chip(const ks_gpu *gpu, ks_chip **out, ks_error *err);
+/** Close that. */
+void ks_gpu_forget_chip(void);
 
 #endif

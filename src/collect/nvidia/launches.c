@@ -1,5 +1,7 @@
 #include "collect/nvidia/launches.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -10,6 +12,8 @@ static struct {
     const ks_cupti *cupti;
     ks_cupti_subscription subscription; /* NULL: nobody watches */
     ks_launch_watcher watcher;
+    atomic_bool open;    /* the watcher is there */
+    atomic_uint callers; /* that may be using it: launches, from their beginning to their end */
 } the;
 
 /* What the calling thread is doing. */
@@ -101,6 +105,20 @@ static bool is_capturing(ks_cuda_stream stream)
     return the.cuda->stream_capturing(stream, &status) == 0 && status != 0;
 }
 
+/* A callback may come late, on any thread: it counts itself before it looks whether anybody is
+ * there still. */
+static void begin_launch(const ks_api_launch *launch)
+{
+    atomic_fetch_add(&the.callers, 1);
+    if (!atomic_load(&the.open) || is_capturing(launch->stream)) {
+        atomic_fetch_sub(&the.callers, 1);
+        return;
+    }
+    the.watcher.lock(the.watcher.self);
+    here.inside = true;
+    the.watcher.enter(the.watcher.self, launch);
+}
+
 static void on_callback(void *self, int domain, uint32_t function, const void *data)
 {
     (void)self;
@@ -114,17 +132,13 @@ static void on_callback(void *self, int domain, uint32_t function, const void *d
         launch.kernel = NULL;
     }
     if (d->site == KS_CUPTI_ENTER) {
-        if (is_capturing(launch.stream)) {
-            return;
-        }
-        the.watcher.lock(the.watcher.self);
-        here.inside = true;
-        the.watcher.enter(the.watcher.self, &launch);
+        begin_launch(&launch);
     } else if (here.inside) {
         bool succeeded = d->result == NULL || *(const ks_cuda_result *)d->result == 0;
         the.watcher.leave(the.watcher.self, &launch, succeeded);
         here.inside = false;
         the.watcher.unlock(the.watcher.self);
+        atomic_fetch_sub(&the.callers, 1);
     }
 }
 
@@ -149,6 +163,7 @@ ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
         return ks_counters_fail(cupti, result, "cannot see what is launched", err);
     }
     the.subscription = subscription;
+    atomic_store(&the.open, true);
     result = enable_callbacks(cupti, subscription);
     if (result != 0) {
         ks_launches_unwatch();
@@ -159,10 +174,15 @@ ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
 
 void ks_launches_unwatch(void)
 {
-    if (the.subscription != NULL) {
-        the.cupti->unsubscribe(the.subscription);
-        the.subscription = NULL;
+    if (the.subscription == NULL) {
+        return;
     }
+    atomic_store(&the.open, false);
+    while (atomic_load(&the.callers) > 0) { /* launches that other threads are making */
+        sched_yield();
+    }
+    the.cupti->unsubscribe(the.subscription);
+    the.subscription = NULL;
 }
 
 bool ks_launches_watched(void)

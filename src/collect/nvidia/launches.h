@@ -42,6 +42,7 @@ typedef struct ks_launch_watcher {
  */
 ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
                             const ks_launch_watcher *watcher, ks_error *err);
+/** ... after which nobody is told any more, whatever other threads launch. */
 void ks_launches_unwatch(void);
 /** Whether they are watched: then the one listener that CUPTI serves is ours. */
 bool ks_launches_watched(void);

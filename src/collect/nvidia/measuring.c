@@ -12,7 +12,6 @@ enum {
     SLOTS = 32,           /* to begin with: the first start costs time for each of them */
     RANGES_MAX = 1 << 20, /* of a batch, where there is no other limit */
 };
-static const size_t IMAGE_BYTES_MAX = (size_t)1 << 30;
 
 /* ---- the whole --------------------------------------------------------------------------------
  */
@@ -56,13 +55,18 @@ ks_status ks_measuring_init(ks_measuring *m, const ks_collect_spec *spec,
     return ks_launches_watch(m->cuda, m->cupti, &watcher, err);
 }
 
+static void free_track(ks_track *track)
+{
+    ks_free(track->ranges);
+    ks_free(track->values);
+}
+
 void ks_measuring_fini(ks_measuring *m)
 {
     ks_launches_unwatch();
     for (size_t i = 0; i < m->track_count; i++) {
         ks_profiler_abandon(m->tracks[i].profiler);
-        ks_free(m->tracks[i].ranges);
-        ks_free(m->tracks[i].values);
+        free_track(&m->tracks[i]);
     }
     ks_free(m->tracks);
     ks_free(m->ignored_any);
@@ -83,6 +87,11 @@ bool ks_measuring_can_segment(const ks_measuring *m)
     return m->passes == 1;
 }
 
+bool ks_measuring_by_kernel(const ks_measuring *m)
+{
+    return m->counters != NULL && m->spec.range == KS_CUPTI_AUTO_RANGE;
+}
+
 /* Slots for so many ranges: doubled until they do. */
 static size_t slots_for(size_t ranges)
 {
@@ -94,28 +103,41 @@ static size_t slots_for(size_t ranges)
 }
 
 /* Make room for the calls of this config, where a call must fit as a whole. */
-static ks_status fit_slots(ks_measuring *m, ks_error *err)
+static void fit_slots(ks_measuring *m)
 {
-    if (m->counters == NULL || ks_measuring_can_segment(m) || m->most_ranges <= m->spec.slots) {
-        return KS_OK;
+    if (!ks_measuring_can_segment(m) && m->most_ranges > m->spec.slots) {
+        m->spec.slots = slots_for(m->most_ranges);
     }
-    size_t per_range = 0;
-    for (size_t i = 0; i < m->track_count; i++) {
-        const ks_profiler *p = m->tracks[i].profiler;
-        per_range = p->object != NULL ? ks_profiler_range_bytes(p) : per_range;
+}
+
+static ks_status fail_room(const ks_measuring *m, size_t most_slots, ks_error *err)
+{
+    bool visits = m->spec.range == KS_CUPTI_USER_RANGE;
+    size_t each = m->spec.flush && !visits ? 2 : 1;
+    return ks_fail(err, KS_ELIMIT, "nvidia", 0,
+                   "a call %s %zu %s, and the counters of %u passes have room for %zu: ask for "
+                   "fewer metrics (those of one pass have no limit), or make a call do less",
+                   visits ? "enters" : "launches", m->most_ranges / each,
+                   visits ? "annotations" : "kernels", m->passes, most_slots / each);
+}
+
+/* Make a context's counters ready, with as many slots as there is memory for. */
+static ks_status prepare(ks_measuring *m, const ks_track *track, ks_error *err)
+{
+    ks_error refused = KS_ERROR_INIT;
+    const ks_profiler *p = track->profiler;
+    ks_status status = ks_profiler_prepare(track->profiler, &m->spec, &refused);
+    if (status == KS_ELIMIT && p->most_slots >= m->most_ranges && p->most_slots > 0) {
+        m->spec.slots = p->most_slots;
+        ks_error_clear(&refused);
+        status = ks_profiler_prepare(track->profiler, &m->spec, &refused);
     }
-    size_t slots = slots_for(m->most_ranges);
-    if (per_range > 0 && slots > IMAGE_BYTES_MAX / per_range) {
-        size_t per_launch = m->spec.flush ? 2 : 1;
-        return ks_fail(err, KS_ELIMIT, "nvidia", 0,
-                       "a call launches %zu kernels, and the counters of %u passes have room for "
-                       "%zu: ask for fewer metrics (one pass has no limit), annotate less, or "
-                       "launch less in a call",
-                       m->most_ranges / per_launch, m->passes,
-                       IMAGE_BYTES_MAX / per_range / per_launch);
+    if (status == KS_ELIMIT) {
+        return fail_room(m, p->most_slots, err);
     }
-    m->spec.slots = slots;
-    return KS_OK;
+    return status == KS_OK
+               ? KS_OK
+               : ks_fail(err, status, refused.origin, refused.native, "%s", refused.message);
 }
 
 uint32_t ks_measuring_room(const ks_measuring *m)
@@ -136,6 +158,7 @@ ks_status ks_measuring_warm_begin(ks_measuring *m, bool first, ks_error *err)
     if (first) {
         m->most_ranges = 0;
         m->one_by_one = false;
+        m->warm_up_graph = false;
     }
     set_mode(m, KS_MEASURING_WARM_UP);
     return KS_OK;
@@ -159,79 +182,7 @@ ks_status ks_measuring_warm_end(ks_measuring *m, ks_error *err)
 /* ---- passes -----------------------------------------------------------------------------------
  */
 
-static ks_status start_counters(ks_measuring *m, ks_track *track, ks_error *err)
-{
-    if (m->pass == 0) {
-        KS_TRY(ks_profiler_prepare(track->profiler, &m->spec, err));
-        KS_TRY(ks_profiler_begin(track->profiler, err));
-    }
-    return ks_profiler_start(track->profiler, err);
-}
-
-static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
-{
-    track->at = 0;
-    if (m->pass == 0) {
-        track->count = track->segment = 0;
-        track->differs = track->captured_wrongly = false;
-        track->captured = 0;
-        track->measured = true;
-    }
-    if (m->counters == NULL || !track->measured) {
-        return KS_OK;
-    }
-    ks_status status = start_counters(m, track, err);
-    if (status != KS_OK) {
-        ks_profiler_disable(track->profiler); /* the next run is to begin anew */
-    }
-    return status;
-}
-
-ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err)
-{
-    ks_cuda_context current = NULL;
-    m->cuda->context(&current);
-    if (current != NULL) {
-        KS_TRY(ks_tracking_add_context(m, current, err));
-    }
-    m->pass = pass;
-    m->outside = pass == 0 ? 0 : m->outside;
-    if (pass == 0) {
-        KS_TRY(fit_slots(m, err));
-    }
-    for (size_t i = 0; i < m->track_count; i++) {
-        KS_TRY(begin_track(m, &m->tracks[i], err));
-    }
-    set_mode(m, KS_MEASURING_PASS);
-    return KS_OK;
-}
-
-void ks_measuring_run_begin(ks_measuring *m, uint32_t run)
-{
-    ks_ledger_lock(m->ledger);
-    m->run = run;
-    m->calls_ranges = 0;
-    m->open_visits = 0;
-    ks_ledger_unlock(m->ledger);
-}
-
-ks_status ks_measuring_run_end(ks_measuring *m, ks_error *err)
-{
-    note_call(m);
-    return ks_fault_take(&m->fault, err);
-}
-
-void ks_measuring_abort_run(ks_measuring *m)
-{
-    note_call(m);
-    m->one_by_one = true;
-    for (size_t i = 0; i < m->track_count && m->open_visits > 0; i++) {
-        ks_profiler_pop(m->tracks[i].profiler);
-    }
-    m->open_visits = 0;
-}
-
-/* Wait for the work of a pass. An error of the device stays with its context for good. */
+/* Wait for the work in a context. An error of the device stays with it for good. */
 static ks_status synchronize(const ks_measuring *m, const ks_track *track, ks_error *err)
 {
     ks_cuda_context out = NULL;
@@ -246,11 +197,129 @@ static ks_status synchronize(const ks_measuring *m, const ks_track *track, ks_er
                               "the GPU cannot go on after what was launched in this config", err);
 }
 
+static ks_status start_counters(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    if (m->pass == 0) {
+        KS_TRY(prepare(m, track, err));
+        KS_TRY(ks_profiler_begin(track->profiler, err));
+    }
+    return ks_profiler_start(track->profiler, err);
+}
+
+static bool is_lost(const ks_track *track)
+{
+    return !ks_profiler_is_alive(track->profiler) ||
+           track->context_id != track->profiler->context_id;
+}
+
+static void begin_batch(const ks_measuring *m, ks_track *track)
+{
+    track->context_id = track->profiler->context_id;
+    track->count = track->segment = track->captured = 0;
+    track->differs = track->captured_wrongly = track->lost = false;
+    track->measured = !m->graph;
+}
+
+static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    track->at = 0;
+    if (m->pass == 0) {
+        begin_batch(m, track);
+        KS_TRY(synchronize(m, track, err));
+    }
+    track->lost = track->lost || is_lost(track);
+    if (m->counters == NULL || !track->measured || track->lost || m->graph) {
+        return KS_OK;
+    }
+    ks_status status = start_counters(m, track, err);
+    if (status != KS_OK) {
+        ks_profiler_disable(track->profiler); /* the next run is to begin anew */
+    }
+    return status;
+}
+
+/* Contexts that were destroyed between batches. */
+static void drop_lost_tracks(ks_measuring *m)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < m->track_count; i++) {
+        if (ks_profiler_is_alive(m->tracks[i].profiler)) {
+            m->tracks[kept++] = m->tracks[i];
+        } else {
+            free_track(&m->tracks[i]);
+        }
+    }
+    m->track_count = kept;
+}
+
+static void begin_first_pass(ks_measuring *m)
+{
+    m->outside = 0;
+    m->overlapping = m->elsewhere = false;
+    m->graph = m->warm_up_graph && ks_measuring_by_kernel(m);
+    drop_lost_tracks(m);
+    fit_slots(m);
+}
+
+ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err)
+{
+    ks_cuda_context current = NULL;
+    m->pass = pass;
+    m->broken = false;
+    if (pass == 0) {
+        begin_first_pass(m);
+    }
+    m->cuda->context(&current);
+    if (current != NULL) {
+        KS_TRY(ks_tracking_add_context(m, current, err));
+    }
+    for (size_t i = 0; i < m->track_count; i++) {
+        KS_TRY(begin_track(m, &m->tracks[i], err));
+    }
+    set_mode(m, KS_MEASURING_PASS);
+    return KS_OK;
+}
+
+void ks_measuring_run_begin(ks_measuring *m, uint32_t run)
+{
+    ks_ledger_lock(m->ledger);
+    m->run = run;
+    m->calls_ranges = 0;
+    m->open_visits = 0;
+    m->open_in = NULL;
+    ks_ledger_unlock(m->ledger);
+}
+
+ks_status ks_measuring_run_end(ks_measuring *m, ks_error *err)
+{
+    note_call(m);
+    return ks_fault_take(&m->fault, err);
+}
+
+void ks_measuring_abort_run(ks_measuring *m)
+{
+    note_call(m);
+    m->one_by_one = true;
+    if (m->open_visits > 0 && m->open_in != NULL) {
+        ks_profiler_pop(m->open_in);
+    }
+    m->open_visits = 0;
+    m->open_in = NULL;
+}
+
 static ks_status end_track(ks_measuring *m, ks_track *track, ks_error *err)
 {
     bool complete = false;
+    track->lost = track->lost || is_lost(track);
+    if (track->lost) {
+        return KS_OK;
+    }
     KS_TRY(synchronize(m, track, err));
-    if (m->counters == NULL || !track->measured) {
+    if (m->counters == NULL || !track->measured || m->graph) {
+        return KS_OK;
+    }
+    if (m->broken) {
+        ks_profiler_disable(track->profiler);
         return KS_OK;
     }
     track->differs = track->differs || (m->pass > 0 && track->at != track->count);

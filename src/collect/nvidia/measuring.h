@@ -17,7 +17,6 @@
 typedef enum ks_range_kind {
     KS_RANGE_OTHER, /**< nothing that is measured: our own kernel, one outside any annotation */
     KS_RANGE_KERNEL,
-    KS_RANGE_GRAPH, /**< a graph, of which a range per kernel says nothing */
     KS_RANGE_VISIT, /**< all that a visit of an annotation launched */
 } ks_range_kind;
 
@@ -30,7 +29,8 @@ typedef struct ks_range {
 /** A context in which something is measured. */
 typedef struct ks_track {
     ks_profiler *profiler;
-    ks_range *ranges; /**< of the first pass, in the device's order */
+    unsigned long long context_id; /**< when the batch began */
+    ks_range *ranges;              /**< of the first pass, in the device's order */
     size_t count;
     size_t capacity;
     size_t at;      /**< range that the present pass has come to */
@@ -40,6 +40,7 @@ typedef struct ks_track {
     bool measured;         /**< in this batch */
     bool differs;          /**< a later pass has other ranges than the first */
     bool captured_wrongly; /**< there are more or fewer ranges than launches */
+    bool lost;             /**< its context was destroyed in the batch */
     size_t captured;       /**< ranges that the counters have */
 } ks_track;
 
@@ -77,7 +78,12 @@ typedef struct ks_measuring {
     size_t calls_ranges;  /**< ranges of the present call, of the one context that has most */
     size_t most_ranges;   /**< of any call of this config */
     uint32_t open_visits; /**< in a user range */
+    ks_profiler *open_in; /**< that has the range; NULL: none has */
     bool overlapping;     /**< visits on several threads at once */
+    bool elsewhere;       /**< a visit launched in another context than its range is in */
+    bool warm_up_graph;   /**< a warm-up call of this config launched a graph */
+    bool broken;          /**< the counters of this pass are lost */
+    bool graph;           /**< one was launched where a range is a kernel: there are no values */
     bool one_by_one;      /**< a run failed in some pass: batches of one run, so that the others are
                                not harmed */
     ks_fault fault;
@@ -93,6 +99,8 @@ ks_status ks_measuring_warm_end(ks_measuring *m, ks_error *err);
 uint32_t ks_measuring_room(const ks_measuring *m);
 /** Whether a full image can be read, and another begun, in the middle of a pass. */
 bool ks_measuring_can_segment(const ks_measuring *m);
+/** Whether each kernel has a range of its own. */
+bool ks_measuring_by_kernel(const ks_measuring *m);
 ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err);
 void ks_measuring_run_begin(ks_measuring *m, uint32_t run);
 ks_status ks_measuring_run_end(ks_measuring *m, ks_error *err);

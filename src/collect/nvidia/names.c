@@ -137,7 +137,8 @@ ks_status ks_nvidia_list(const ks_metric_sink *to, ks_error *err)
 
 static ks_status tell_entry(void *self, const ks_chip_metric *metric, ks_error *err)
 {
-    const ks_metric_sink *to = self;
+    const ks_metric_sink *const *sink = self;
+    const ks_metric_sink *to = *sink;
     const ks_metric_entry entry = {.name = metric->name,
                                    .unit = metric->unit,
                                    .kind = metric->kind,
@@ -192,7 +193,7 @@ static ks_status look_up_without_chip(const char *name, const ks_metric_sink *to
 {
     *done = true;
     if (ks_is_property(name)) {
-        return tell_property(name, tell_entry, (void *)(uintptr_t)to, err);
+        return tell_property(name, tell_entry, &to, err);
     }
     if (begins_with(name, "launch__") || begins_with(name, "device__attribute_")) {
         return fail_property(name, err);
@@ -222,5 +223,5 @@ ks_status ks_nvidia_lookup(const char *name, const ks_metric_sink *to, ks_error 
         return tell_unavailable(name, none.message, to, err);
     }
     KS_TRY(ks_gpu_chip(&gpu, &chip, err));
-    return ks_names_of(chip, name, tell_entry, (void *)(uintptr_t)to, err);
+    return ks_names_of(chip, name, tell_entry, &to, err);
 }

@@ -270,9 +270,28 @@ static void nvidia_abort(ks_collector *self, const ks_run_ctx *ctx)
     ks_measuring_abort_run(&self->measuring);
 }
 
+static ks_status nvidia_warn(const ks_collector *self, ks_pool *warnings, ks_error *err)
+{
+    const ks_controls *controls = self->measuring.controls;
+    for (size_t i = 0; i < controls->ignored_count; i++) {
+        if (!self->measuring.ignored_any[i]) {
+            char text[320];
+            ks_text_id id = 0;
+            snprintf(text, sizeof text,
+                     "no kernel matched '%.200s', which the plan leaves out (kernels' names are in "
+                     "the column Kernel)",
+                     controls->ignored[i]);
+            ks_utf8_clean(text);
+            KS_TRY(ks_pool_add(warnings, text, &id, err));
+        }
+    }
+    return KS_OK;
+}
+
 void ks_nvidia_release(void)
 {
     ks_profilers_give_back();
+    ks_gpu_forget_chip();
 }
 
 const ks_collector_ops ks_nvidia_ops = {
@@ -296,5 +315,6 @@ const ks_collector_ops ks_nvidia_ops = {
     .pass_end = nvidia_pass_end,
     .drain = nvidia_drain,
     .abort = nvidia_abort,
+    .warn = nvidia_warn,
     .close = nvidia_close,
 };

@@ -9,6 +9,9 @@
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/refusal.h"
 
+/* Of an image: one with throughput metrics takes 650 KB for each range. */
+static const size_t IMAGE_BYTES_MAX = (size_t)1 << 30;
+
 /* All profilers of the process: used by one run at a time. */
 static ks_profiler *all;
 
@@ -31,10 +34,10 @@ static void leave_context(const ks_profiler *p, bool entered)
     }
 }
 
-static bool is_alive(const ks_profiler *p)
+bool ks_profiler_is_alive(const ks_profiler *profiler)
 {
     unsigned long long id = 0;
-    return p->cuda->context_id(p->context, &id) == 0 && id == p->context_id;
+    return profiler->cuda->context_id(profiler->context, &id) == 0 && id == profiler->context_id;
 }
 
 /* ---- enabling ---------------------------------------------------------------------------------
@@ -68,15 +71,24 @@ static void disable(ks_profiler *p)
     forget_spec(p);
 }
 
+/* Its context has gone, and with it all that was in it. */
+static void forget_context(ks_profiler *p)
+{
+    forget_spec(p);
+    p->object = NULL;
+    p->running = false;
+    p->flush = (ks_flush){0};
+}
+
 static void free_profiler(ks_profiler *p)
 {
-    if (is_alive(p)) {
+    if (ks_profiler_is_alive(p)) {
         bool entered = enter_context(p);
         disable(p);
         ks_flush_fini(&p->flush);
         leave_context(p, entered);
     }
-    forget_spec(p); /* what was in the context has gone with it */
+    forget_context(p);
     ks_free(p);
 }
 
@@ -122,7 +134,7 @@ static ks_status make_images(ks_profiler *p, ks_error *err)
 {
     ks_cupti_image_size size = {.size = KS_KNOWN(ks_cupti_image_size, bytes),
                                 .profiler = p->object,
-                                .names = (const char **)p->metrics,
+                                .names = (const char *const *)p->metrics,
                                 .count = p->count,
                                 .slots = p->slots,
                                 .nodes = (uint32_t)p->slots};
@@ -131,6 +143,11 @@ static ks_status make_images(ks_profiler *p, ks_error *err)
         return ks_counters_fail(p->cupti, result, "cannot tell the room for counters", err);
     }
     p->bytes = size.bytes;
+    p->most_slots = IMAGE_BYTES_MAX / (size.bytes / p->slots + 1);
+    if (p->slots > p->most_slots) {
+        return ks_fail(err, KS_ELIMIT, "nvidia", 0, "counters have room for %zu ranges, not %zu",
+                       p->most_slots, p->slots);
+    }
     p->fresh = ks_calloc(p->bytes, 1);
     p->image = ks_alloc(p->bytes);
     if (p->fresh == NULL || p->image == NULL) {
@@ -201,18 +218,16 @@ static ks_status make_profiler(ks_profiler *p, ks_error *err)
 ks_status ks_profiler_of(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_context context,
                          ks_profiler **out, ks_error *err)
 {
-    for (ks_profiler **at = &all; *at != NULL;) {
-        ks_profiler *p = *at;
-        if (p->context == context && is_alive(p)) {
-            *out = p;
+    for (ks_profiler *p = all; p != NULL; p = p->next) {
+        if (p->context != context) {
+            continue;
+        }
+        *out = p;
+        if (ks_profiler_is_alive(p)) {
             return KS_OK;
         }
-        if (p->context == context) { /* a later one at the same address */
-            *at = p->next;
-            free_profiler(p);
-        } else {
-            at = &p->next;
-        }
+        forget_context(p); /* this is a later one at the same address */
+        return make_profiler(p, err);
     }
     ks_profiler *p = ks_calloc(1, sizeof *p);
     if (p == NULL) {
@@ -255,11 +270,6 @@ bool ks_profilers_held(void)
         held = held || p->object != NULL;
     }
     return held;
-}
-
-size_t ks_profiler_range_bytes(const ks_profiler *profiler)
-{
-    return profiler->bytes / profiler->slots;
 }
 
 /* ---- passes -----------------------------------------------------------------------------------
@@ -367,7 +377,7 @@ ks_status ks_profiler_evaluate(const ks_profiler *profiler, const ks_profile_spe
                                 .image = profiler->image,
                                 .bytes = profiler->bytes,
                                 .range = range,
-                                .names = (const char **)profiler->metrics,
+                                .names = (const char *const *)profiler->metrics,
                                 .count = profiler->count,
                                 .values = values};
     ks_cupti_result result = profiler->cupti->evaluate(&params);

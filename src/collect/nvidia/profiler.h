@@ -39,9 +39,11 @@ typedef struct ks_profiler {
     size_t config_bytes;
     uint8_t *fresh; /**< the image of a pass that has not begun */
     uint8_t *image;
-    size_t bytes;    /**< of each */
-    bool running;    /**< between start and stop */
-    bool unfinished; /**< passes of its session are still to come */
+    size_t bytes;      /**< of each */
+    size_t most_slots; /**< that images have room for, with the metrics that it was prepared for
+                            last; 0: not known */
+    bool running;      /**< between start and stop */
+    bool unfinished;   /**< passes of its session are still to come */
     ks_flush flush;
     struct ks_profiler *next;
 } ks_profiler;
@@ -53,12 +55,13 @@ typedef struct ks_profiler {
 ks_status ks_profiler_of(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_context context,
                          ks_profiler **out, ks_error *err);
 
-/** Make it ready for these metrics; nothing to do if it is. Not in a callback.
- * @return KS_EBUSY, KS_EPERM, KS_UNAVAILABLE (counters are refused), KS_ENOMEM, KS_EVENDOR */
-ks_status ks_profiler_prepare(ks_profiler *profiler, const ks_profile_spec *spec, ks_error *err);
+/** Whether its context is still there. */
+bool ks_profiler_is_alive(const ks_profiler *profiler);
 
-/** Bytes that a range takes in a prepared profiler. */
-size_t ks_profiler_range_bytes(const ks_profiler *profiler);
+/** Make it ready for these metrics; nothing to do if it is. Not in a callback.
+ * @return KS_EBUSY, KS_EPERM, KS_UNAVAILABLE (counters are refused), KS_ELIMIT (too many slots:
+ * `most_slots` says how many there may be), KS_ENOMEM, KS_EVENDOR */
+ks_status ks_profiler_prepare(ks_profiler *profiler, const ks_profile_spec *spec, ks_error *err);
 
 /** Begin with an empty image: before the first pass. */
 ks_status ks_profiler_begin(ks_profiler *profiler, ks_error *err);

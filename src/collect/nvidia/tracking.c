@@ -91,9 +91,10 @@ ks_status ks_tracking_read(ks_measuring *m, ks_track *track, ks_error *err)
     size_t dropped = 0;
     size_t expected = track->count - track->segment;
     KS_TRY(ks_profiler_decode(track->profiler, &ranges, &dropped, err));
+    track->captured += ranges;
     if (ranges != expected) {
         track->captured_wrongly = true;
-        track->captured = track->segment + ranges;
+        track->segment = track->count;
         return KS_OK;
     }
     KS_TRY(
@@ -102,7 +103,6 @@ ks_status ks_tracking_read(ks_measuring *m, ks_track *track, ks_error *err)
         KS_TRY(read_range(m, track, at, err));
     }
     track->segment = track->count;
-    track->captured = track->count;
     return KS_OK;
 }
 
@@ -120,7 +120,7 @@ static ks_status begin_segment(ks_measuring *m, ks_track *track, ks_error *err)
 static void make_room(ks_measuring *m, ks_track *track, size_t need)
 {
     bool full = track->count - track->segment + need > track->profiler->slots;
-    if (!full || !ks_measuring_can_segment(m) || track->captured_wrongly) {
+    if (!full || !ks_measuring_can_segment(m) || m->broken) {
         return;
     }
     ks_error fault = KS_ERROR_INIT;
@@ -128,7 +128,7 @@ static void make_room(ks_measuring *m, ks_track *track, size_t need)
     ks_status status = begin_segment(m, track, &fault);
     ks_launches_are_ours(false);
     note_fault(m, status, &fault);
-    track->captured_wrongly = track->captured_wrongly || status != KS_OK;
+    m->broken = status != KS_OK;
 }
 
 /* Sweep the caches on the stream of what comes next: a range of its own. */
@@ -140,7 +140,7 @@ static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
     ks_launches_are_ours(false);
     if (result == 0 && m->spec.range == KS_CUPTI_AUTO_RANGE) {
         add_range(m, track, (ks_range){KS_RANGE_OTHER, KS_NO_ANNOTATION, m->run});
-    } else if (result != 0) {
+    } else if (result != 0 && m->cuda->synchronize() == 0) { /* else the end of the pass tells */
         ks_cuda_fail(m->cuda, result, "cannot sweep the GPU's caches", &fault);
         ks_fault_note(&m->fault, &fault);
     }
@@ -165,16 +165,19 @@ static bool is_ignored(ks_measuring *m, const char *kernel)
 static void count_launch(ks_measuring *m, const ks_api_launch *launch)
 {
     ks_error fault = KS_ERROR_INIT;
-    m->calls_ranges += m->spec.flush ? 2 : 1;
+    m->calls_ranges += m->spec.range == KS_CUPTI_USER_RANGE ? 0 : m->spec.flush ? 2 : 1;
+    m->warm_up_graph = m->warm_up_graph || launch->function == NULL;
     note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
 }
 
-static ks_range_kind judge(ks_measuring *m, const ks_api_launch *launch)
+/* A graph takes no range, and breaks the session where hardware counters run: they are stopped
+ * before it comes, and the batch has no values. */
+static void stop_for_graph(ks_measuring *m)
 {
-    if (m->now_owner.annotation == NULL || m->now_ignored) {
-        return KS_RANGE_OTHER;
+    m->graph = true;
+    for (size_t i = 0; i < m->track_count; i++) {
+        ks_profiler_abandon(m->tracks[i].profiler);
     }
-    return launch->function == NULL ? KS_RANGE_GRAPH : KS_RANGE_KERNEL;
 }
 
 static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
@@ -183,8 +186,12 @@ static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
     m->now_owned = ks_session_owner(&m->now_owner);
     m->now_owner.annotation = m->now_owned ? m->now_owner.annotation : NULL;
     m->now_ignored = is_ignored(m, launch->kernel);
-    m->now = judge(m, launch);
-    if (m->now_in == NULL || m->counters == NULL || m->spec.range != KS_CUPTI_AUTO_RANGE) {
+    m->now = m->now_owner.annotation == NULL || m->now_ignored ? KS_RANGE_OTHER : KS_RANGE_KERNEL;
+    if (m->now_in == NULL || !m->now_in->measured || !ks_measuring_by_kernel(m) || m->graph) {
+        return;
+    }
+    if (launch->function == NULL) {
+        stop_for_graph(m);
         return;
     }
     bool flush = m->spec.flush && m->now == KS_RANGE_KERNEL;
@@ -232,12 +239,17 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
         ks_error lost = KS_ERROR_INIT;
         note_fault(m, ks_properties_note(m->properties, launch, annotation, m->run, &lost), &lost);
     }
+    if (m->graph) {
+        return;
+    }
     if (m->now_in == NULL || !m->now_in->measured) {
         m->outside += m->pass == 0 && m->now != KS_RANGE_OTHER;
         ks_error fault = KS_ERROR_INIT;
         note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
     } else if (m->spec.range == KS_CUPTI_AUTO_RANGE) {
         add_range(m, m->now_in, (ks_range){m->now, annotation, m->run});
+    } else if (m->now != KS_RANGE_OTHER && m->now_in->profiler != m->open_in) {
+        m->elsewhere = true;
     }
 }
 
@@ -264,6 +276,7 @@ static void open_range(ks_measuring *m, ks_track *track, const ks_visit *visit)
         ks_counters_fail(m->cupti, result, "cannot begin a range", &fault);
         ks_fault_note(&m->fault, &fault);
     } else {
+        m->open_in = track->profiler;
         add_range(m, track, (ks_range){KS_RANGE_VISIT, visit->annotation->id, m->run});
     }
 }
@@ -282,22 +295,23 @@ void ks_measuring_enter(ks_measuring *m, ks_visit *visit)
     } else if (track != NULL && track->measured) {
         open_range(m, track, visit);
     } else {
+        ks_error fault = KS_ERROR_INIT;
         m->outside++;
+        note_fault(m, context != NULL ? ks_tracking_add_context(m, context, &fault) : KS_OK,
+                   &fault);
     }
     ks_ledger_unlock(m->ledger);
 }
 
 void ks_measuring_leave(ks_measuring *m, ks_visit *visit)
 {
-    ks_cuda_context context = NULL;
     if (!is_range(m, visit)) {
         return;
     }
-    m->cuda->context(&context);
     ks_ledger_lock(m->ledger);
-    ks_track *track = find_track(m, context);
-    if (--m->open_visits == 0 && track != NULL && track->measured) {
-        ks_profiler_pop(track->profiler);
+    if (--m->open_visits == 0 && m->open_in != NULL) {
+        ks_profiler_pop(m->open_in);
+        m->open_in = NULL;
     }
     ks_ledger_unlock(m->ledger);
 }

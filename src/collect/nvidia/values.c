@@ -11,6 +11,9 @@
 
 static void count_captured(const ks_measuring *m, ks_samples *into)
 {
+    if (m->counters == NULL) {
+        return;
+    }
     into->launched += m->outside;
     for (size_t i = 0; i < m->track_count; i++) {
         const ks_track *track = &m->tracks[i];
@@ -21,10 +24,25 @@ static void count_captured(const ks_measuring *m, ks_samples *into)
     }
 }
 
-static bool any_differs(const ks_measuring *m)
+static bool differs(const ks_track *track)
+{
+    return track->differs;
+}
+
+static bool is_lost(const ks_track *track)
+{
+    return track->lost;
+}
+
+static bool is_wrong(const ks_track *track)
+{
+    return track->captured_wrongly;
+}
+
+static bool any_track(const ks_measuring *m, bool (*is)(const ks_track *track))
 {
     for (size_t i = 0; i < m->track_count; i++) {
-        if (m->tracks[i].measured && m->tracks[i].differs) {
+        if (m->tracks[i].measured && is(&m->tracks[i])) {
             return true;
         }
     }
@@ -39,11 +57,28 @@ static bool agree(const ks_measuring *m, ks_samples *into)
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "annotations were open on several threads at once, and in range replay one range "
                 "after the other is measured; measure in user replay");
-    } else if (any_differs(m)) {
+    } else if (m->elsewhere) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "an annotation launched in several CUDA contexts (on several GPUs), and in range "
+                "replay the one is measured that was current at its begin; measure in user replay");
+    } else if (m->graph) {
+        ks_fail(&into->spoiled, KS_UNAVAILABLE, "nvidia", 0,
+                "a CUDA graph was launched, whose kernels have no counters of their own; measure "
+                "in range replay, which has one value for all that an annotation launches, or "
+                "kernel__time_duration.sum, which sees the kernels of graphs");
+    } else if (any_track(m, is_lost)) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "a CUDA context was destroyed while it was measured (cudaDeviceReset, "
+                "cuCtxDestroy), and its counters with it; keep it while a config is measured");
+    } else if (any_track(m, differs)) {
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "the passes of a run launched their work in different orders, as several threads "
                 "do; launch from one thread, ask for metrics of one pass (`kernsight metrics "
                 "--passes`), or measure in range or kernel replay");
+    } else if (into->launched == into->captured && any_track(m, is_wrong)) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "some launches were not captured, and as many were that nobody made: work that "
+                "kernels launched themselves is the likely cause; measure in range replay");
     }
     return into->spoiled.code == KS_OK;
 }
@@ -55,7 +90,7 @@ static bool agree(const ks_measuring *m, ks_samples *into)
 typedef struct launch {
     uint32_t annotation;
     uint32_t run;
-    const double *values; /* of the counters; NULL: there are none */
+    const double *values; /* of the counters */
 } launch;
 
 static ks_status add_value(const ks_measuring *m, const launch *of, uint32_t asked, uint32_t number,
@@ -84,15 +119,10 @@ static ks_status add_clock(const ks_counters *counters, const launch *of, ks_sam
 static ks_status add_launch(const ks_measuring *m, const launch *of, const uint32_t *numbers,
                             ks_samples *into, ks_error *err)
 {
-    static const char graph[] =
-        "a CUDA graph was launched, whose kernels have no counters of their own; measure in range "
-        "replay, or kernel__time_duration.sum";
     for (uint32_t i = 0; i < m->counters->asked; i++) {
-        KS_TRY(of->values != NULL
-                   ? add_value(m, of, i, numbers[i], into, err)
-                   : ks_samples_missing(into, of->annotation, of->run, numbers[i], graph, err));
+        KS_TRY(add_value(m, of, i, numbers[i], into, err));
     }
-    return of->values != NULL ? add_clock(m->counters, of, into, err) : KS_OK;
+    return add_clock(m->counters, of, into, err);
 }
 
 /* A range belongs to the annotation that it was made in, and to those around that one. */
@@ -103,10 +133,7 @@ static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t 
     if (range->kind == KS_RANGE_OTHER) {
         return KS_OK;
     }
-    launch of = {.run = range->run};
-    if (range->kind != KS_RANGE_GRAPH) {
-        of.values = track->values + index * m->counters->count;
-    }
+    launch of = {.run = range->run, .values = track->values + index * m->counters->count};
     for (const ks_annotation *a = ks_session_annotation(range->annotation); a != NULL;
          a = a->parent) {
         of.annotation = a->id;
@@ -138,21 +165,104 @@ static size_t count_outside(const ks_ledger *ledger)
     return outside;
 }
 
+/* In the runs that entered it and have no value. */
+static ks_status say_missing(uint32_t annotation, const uint32_t *numbers, size_t count,
+                             const char *why, ks_samples *into, ks_error *err)
+{
+    for (uint32_t run = 0; run < into->runs; run++) {
+        bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
+        for (size_t i = 0; entered && i < count; i++) {
+            if (!has_values(into, annotation, run, numbers[i])) {
+                KS_TRY(ks_samples_missing(into, annotation, run, numbers[i], why, err));
+            }
+        }
+    }
+    return KS_OK;
+}
+
+enum {
+    NONE_MAX = 256
+};
+
+static void write_none(const ks_ledger *ledger, char none[NONE_MAX])
+{
+    size_t outside = count_outside(ledger);
+    snprintf(none, NONE_MAX, "no kernel was launched in it (copies and memsets are none)%s",
+             outside > 0 ? "; some were launched outside any annotation" : "");
+}
+
 ks_status ks_nvidia_nothing_launched(const ks_ledger *ledger, const uint32_t *numbers, size_t count,
                                      ks_samples *into, ks_error *err)
 {
-    char why[256];
-    size_t outside = count_outside(ledger);
-    snprintf(why, sizeof why, "no kernel was launched in it (copies and memsets are none)%s",
-             outside > 0 ? "; some were launched outside any annotation" : "");
+    char none[NONE_MAX];
+    write_none(ledger, none);
+    for (uint32_t i = 0; i < into->entered_count; i++) {
+        KS_TRY(say_missing(into->entered[i], numbers, count, none, into, err));
+    }
+    return KS_OK;
+}
+
+static ks_status say_nothing_launched(const ks_measuring *m, const uint32_t *numbers,
+                                      ks_samples *into, ks_error *err)
+{
+    static const char inner[] = "it is inside another annotation, and in range replay the "
+                                "outermost ones are measured; measure in user replay";
+    char none[NONE_MAX];
+    bool ranges = m->spec.range == KS_CUPTI_USER_RANGE;
+    write_none(m->ledger, none);
+    for (uint32_t i = 0; i < into->entered_count; i++) {
+        uint32_t annotation = into->entered[i];
+        bool nested = ranges && ks_session_annotation(annotation)->parent != NULL;
+        KS_TRY(
+            say_missing(annotation, numbers, m->counters->asked, nested ? inner : none, into, err));
+    }
+    return KS_OK;
+}
+
+/* ---- doubts -----------------------------------------------------------------------------------
+ */
+
+/* The most launches or visits that a value was combined from in any run; 0: there is none. */
+static uint32_t most_combined(const ks_samples *samples, uint32_t annotation, uint32_t number)
+{
+    uint32_t most = 0;
+    for (uint32_t run = 0; run < samples->runs; run++) {
+        uint32_t count = ks_samples_cell(samples, annotation, run, number)->count;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* NULL: its values are what they look like. */
+static const char *doubt_of(const ks_measuring *m, uint32_t asked, uint32_t combined)
+{
+    const char *name = m->counters->metrics[asked];
+    if (m->spec.range == KS_CUPTI_USER_RANGE && combined > 0) {
+        if (strncmp(name, "gpu__time_duration.", 19) == 0 ||
+            strstr(name, "__cycles_elapsed.") != NULL) {
+            return "the span of a visit, with the gaps between its kernels in it "
+                   "(kernel__time_duration.sum has the kernels' own time)";
+        }
+        if (strstr(name, "_sustained_elapsed") != NULL ||
+            strstr(name, ".per_cycle_elapsed") != NULL || strstr(name, ".per_second") != NULL) {
+            return "relative to the span of a visit, with the gaps between its kernels in it";
+        }
+    }
+    return combined > 1 && m->counters->combining[asked].approximate
+               ? "approximate: the mean of several kernels, weighted by their time"
+               : NULL;
+}
+
+static ks_status tell_doubts(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
+                             ks_error *err)
+{
     for (uint32_t a = 0; a < into->entered_count; a++) {
-        for (uint32_t run = 0; run < into->runs; run++) {
-            for (size_t i = 0; i < count; i++) {
-                uint32_t annotation = into->entered[a];
-                bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
-                if (entered && !has_values(into, annotation, run, numbers[i])) {
-                    KS_TRY(ks_samples_missing(into, annotation, run, numbers[i], why, err));
-                }
+        for (uint32_t i = 0; i < m->counters->asked; i++) {
+            uint32_t annotation = into->entered[a];
+            const char *doubt = doubt_of(m, i, most_combined(into, annotation, numbers[i]));
+            const ks_remark remark = {.annotation = annotation, .metric = numbers[i]};
+            if (doubt != NULL) {
+                KS_TRY(ks_samples_remark(into, remark, doubt, err));
             }
         }
     }
@@ -162,11 +272,8 @@ ks_status ks_nvidia_nothing_launched(const ks_ledger *ledger, const uint32_t *nu
 ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
                            ks_error *err)
 {
-    if (m->counters == NULL) {
-        return KS_OK;
-    }
     count_captured(m, into);
-    if (into->launched != into->captured || !agree(m, into)) {
+    if (m->counters == NULL || !agree(m, into) || into->launched != into->captured) {
         return KS_OK;
     }
     for (size_t t = 0; t < m->track_count; t++) {
@@ -175,5 +282,6 @@ ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_sa
             KS_TRY(add_range(m, track, i, numbers, into, err));
         }
     }
-    return ks_nvidia_nothing_launched(m->ledger, numbers, m->counters->asked, into, err);
+    KS_TRY(tell_doubts(m, numbers, into, err));
+    return say_nothing_launched(m, numbers, into, err);
 }

@@ -24,12 +24,13 @@
  *
  * The range profiler:
  * - Auto range: a range per kernel in the order of the launches, of all streams and threads with
- *   that context; 0 for a graph. A launch without a free slot is dropped without a word.
+ *   that context; none for a graph, after which each call for the object but Disable gives 999 (on
+ *   an H200 so where other counters than the time run). A launch without a free slot is dropped
+ *   without a word.
  * - User range: what its kernels count added up, the time with `gap` added; a rate, a percentage
  *   and a ratio is the mean over them by their time. A graph's kernels count like others.
  * - User replay: the k-th Start..Stop pair has the k-th pass; SetConfig between them is ignored
- *   until the last one is done. Kernel replay: all passes in one; after a graph launch in it, each
- *   call for the object but Disable gives 999.
+ *   until the last one is done. Kernel replay: all passes in one.
  * - SetConfig with other metrics, slots or modes than the first one after Enable succeeds; values
  *   are NaN from then on and PushRange gives 1, until the first ones are set again.
  * - DecodeData writes what was collected to the image of SetConfig. A value whose passes are not
@@ -63,6 +64,7 @@
  *   cuptiRangeProfilerStart:2=26    the second one does
  *   cuptiRangeProfilerStart:2+=26   the second and all later ones do
  *   drop=3                          the third launch takes no slot
+ *   drop_every=3                    each third one
  *   extra_ranges=2                  so many ranges more than launches, as launches on the device do
  *   device_error=5                  the fifth launch breaks the device: CUDA calls that need a
  *                                   context give 700, the range profiler's 999
@@ -70,6 +72,7 @@
  *                                   program has a new one: the old one's modules, memory and
  *                                   profiler are gone (400, 1, 3)
  *   gap=2500                        what the time of a user range has besides its kernels, in ns
+ *   range_bytes=650000              what a range takes in a counter data image besides its values
  *   report_dropped=1                DecodeData tells how many were dropped; else 0
  *   devices=2  driver_version=13000  cupti_version=130001  chip=GH100
  *   compute_capability=90
@@ -87,6 +90,12 @@ FAKE_EXPORT void fake_reset(void);
 
 /** How often a function of the vendor's was called since fake_reset(), in vain or not. */
 FAKE_EXPORT unsigned fake_calls(const char *function);
+
+/** How often a kernel ran since fake_reset(), in graphs too; NULL: any kernel. */
+FAKE_EXPORT unsigned fake_runs(const char *kernel);
+
+/** The i-th kernel that ran since then, of the first 4096; NULL: so many did not. */
+FAKE_EXPORT const char *fake_run_at(unsigned i, ks_cuda_stream *stream);
 
 /** What is there now: nothing should be when all was given back. */
 typedef struct fake_alive {

@@ -31,10 +31,12 @@ FAKE_EXPORT void fake_unlock(void);
 
 typedef struct fake_settings {
     long drop;
+    long drop_every;
     long extra_ranges;
     long device_error;
     long context_reset_after;
     long gap;
+    long range_bytes;
     long report_dropped;
     long devices;
     long driver_version;
@@ -124,5 +126,6 @@ FAKE_EXPORT void fake_set_hooks(const fake_hooks *hooks);
 /** When a library goes that another one has not taken the place of. */
 FAKE_EXPORT void fake_clear_hooks(const fake_hooks *hooks);
 bool fake_is_capturing_locked(ks_cuda_stream stream);
+void fake_forget_runs_locked(void);
 
 #endif

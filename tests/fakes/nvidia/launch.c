@@ -8,7 +8,8 @@
 enum {
     CAPTURES_MAX = 16,
     GRAPH_KERNELS_MAX = 64,
-    MOST_THREADS = 1024
+    MOST_THREADS = 1024,
+    LOG_MAX = 4096
 };
 
 /* A graph, while it is captured and for ever after. */
@@ -39,6 +40,13 @@ static fake_hooks hooks;
 static capture captures[CAPTURES_MAX];
 static graph *graphs;
 static uint32_t correlations;
+
+/* Kernels that ran. */
+static struct {
+    char name[NAME_MAX_BYTES];
+    ks_cuda_stream stream;
+} ran[LOG_MAX];
+static unsigned ran_count;
 
 void fake_set_hooks(const fake_hooks *h)
 {
@@ -133,13 +141,54 @@ static ks_cuda_result check_locked(const launch *l, ks_cuda_context *current)
     return result == 0 && (empty || threads > MOST_THREADS) ? CUDA_INVALID_VALUE : result;
 }
 
+static void log_runs_locked(const fake_run *runs, size_t count, ks_cuda_stream stream)
+{
+    for (size_t i = 0; i < count && ran_count < LOG_MAX; i++) {
+        memcpy(ran[ran_count].name, runs[i].name, sizeof runs[i].name);
+        ran[ran_count++].stream = stream;
+    }
+}
+
+void fake_forget_runs_locked(void)
+{
+    ran_count = 0;
+}
+
+unsigned fake_runs(const char *kernel)
+{
+    unsigned count = 0;
+    fake_lock();
+    for (unsigned i = 0; i < ran_count; i++) {
+        count += kernel == NULL || strcmp(ran[i].name, kernel) == 0 ? 1 : 0;
+    }
+    fake_unlock();
+    return count;
+}
+
+const char *fake_run_at(unsigned i, ks_cuda_stream *stream)
+{
+    fake_lock();
+    const char *name = i < ran_count ? ran[i].name : NULL;
+    if (name != NULL && stream != NULL) {
+        *stream = ran[i].stream;
+    }
+    fake_unlock();
+    return name;
+}
+
+static bool is_dropped(long number)
+{
+    return number == fake_set.drop ||
+           (fake_set.drop_every > 0 && number % fake_set.drop_every == 0);
+}
+
 /* What the script has happen at this launch. */
 static void run_locked(ks_cuda_context context, const fake_run *runs, size_t count, bool is_graph)
 {
     bool counts = is_graph || fake_is_known_locked(runs[0].name);
     long number = counts ? fake_next_launch_locked() : 0;
     if (hooks.run_locked != NULL) {
-        hooks.run_locked(context, runs, count, is_graph, counts && number == fake_set.drop);
+        hooks.run_locked(context, runs, count, is_graph, counts && is_dropped(number));
     }
     if (counts && number == fake_set.device_error) {
         fake_break_device_locked(true);
@@ -156,12 +205,14 @@ static ks_cuda_result carry_out(const launch *l)
     fake_lock();
     ks_cuda_result result = check_locked(l, &current);
     if (result == 0 && l->function == NULL) {
+        log_runs_locked(l->graph->runs, l->graph->count, l->stream);
         run_locked(current, l->graph->runs, l->graph->count, true);
     } else if (result == 0) {
         capture *c = find_capture_locked(l->stream);
         snprintf(run.name, sizeof run.name, "%s", l->function->name);
         run.blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
         if (c == NULL) {
+            log_runs_locked(&run, 1, l->stream);
             run_locked(current, &run, 1, false);
         } else if (c->graph->count < GRAPH_KERNELS_MAX) {
             c->graph->runs[c->graph->count++] = run;

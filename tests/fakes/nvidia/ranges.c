@@ -191,7 +191,8 @@ ks_cupti_result cupti_image_size(ks_cupti_image_size *p)
     ks_cupti_result result = check_locked(p->profiler);
     result = result == 0 ? keep_size_locked(p->profiler, p) : result;
     if (result == 0) {
-        p->bytes = fake_image_bytes(&p->profiler->sized, p->slots);
+        p->bytes = fake_image_bytes(&p->profiler->sized, p->slots) +
+                   p->slots * (size_t)fake_set.range_bytes;
     }
     fake_unlock();
     return result;
@@ -429,16 +430,15 @@ static void add_run_locked(const ks_cupti_profiler *profiler, record *r, const f
 static void run_in_locked(ks_cupti_profiler *profiler, const fake_run *runs, size_t count,
                           bool graph, bool drop)
 {
+    if (profiler->range == KS_CUPTI_AUTO_RANGE && graph) {
+        profiler->dead = true;
+        return;
+    }
     if (profiler->range == KS_CUPTI_AUTO_RANGE) {
         size_t slot = drop ? profiler->slots : begin_record_locked(profiler, NULL);
         profiler->dropped += drop ? 1 : 0;
-        profiler->dead = profiler->dead || (graph && profiler->replay == KS_CUPTI_KERNEL_REPLAY);
-        if (slot < profiler->slots && !graph) {
+        if (slot < profiler->slots) {
             add_run_locked(profiler, &profiler->records[slot], &runs[0]);
-        } else if (slot < profiler->slots) {
-            for (size_t i = 0; i < profiler->list.count; i++) {
-                profiler->records[slot].cells[i].weight = 1.0; /* of 0, also for a mean */
-            }
         }
         return;
     }

@@ -21,7 +21,7 @@ typedef struct fault {
 } fault;
 
 typedef struct entry {
-    const char *function;
+    char function[64]; /* copied: a CUPTI may be unloaded */
     unsigned calls;
 } entry;
 
@@ -42,10 +42,12 @@ static const struct {
     size_t offset;
 } known[] = {
     {"drop", offsetof(fake_settings, drop)},
+    {"drop_every", offsetof(fake_settings, drop_every)},
     {"extra_ranges", offsetof(fake_settings, extra_ranges)},
     {"device_error", offsetof(fake_settings, device_error)},
     {"context_reset_after", offsetof(fake_settings, context_reset_after)},
     {"gap", offsetof(fake_settings, gap)},
+    {"range_bytes", offsetof(fake_settings, range_bytes)},
     {"report_dropped", offsetof(fake_settings, report_dropped)},
     {"devices", offsetof(fake_settings, devices)},
     {"driver_version", offsetof(fake_settings, driver_version)},
@@ -109,7 +111,7 @@ static void add_fault(char *name, int result, const char *part)
             refuse(part);
         }
     }
-    snprintf(f->function, sizeof f->function, "%s", name);
+    snprintf(f->function, sizeof f->function, "%.63s", name);
 }
 
 /* One entry, without blanks; `part` is that, for a message. */
@@ -122,7 +124,7 @@ static void read_entry(char *name, const char *part)
     }
     *value++ = '\0';
     if (strcmp(name, "chip") == 0) {
-        snprintf(fake_set.chip, sizeof fake_set.chip, "%s", value);
+        snprintf(fake_set.chip, sizeof fake_set.chip, "%.31s", value);
         return;
     }
     long number = strtol(value, &end, 10);
@@ -188,6 +190,7 @@ void fake_reset(void)
     fake_break_device_locked(false);
     fake_forget_kernels_locked();
     fake_forget_devices_locked();
+    fake_forget_runs_locked();
     fake_unlock();
 }
 
@@ -203,7 +206,9 @@ static void log_call_locked(const char *function)
         }
     }
     if (call_count < LOG_MAX) {
-        calls[call_count++] = (entry){function, 1};
+        entry *e = &calls[call_count++];
+        snprintf(e->function, sizeof e->function, "%.63s", function);
+        e->calls = 1;
     }
 }
 
