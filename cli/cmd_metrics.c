@@ -8,19 +8,22 @@ typedef struct options {
     const char *pattern;
     const char *chip;
     const char *passes; /* metrics, separated by commas */
+    bool sets;
     bool json;
 } options;
 
 enum {
     KEY_CHIP = 256,
-    KEY_PASSES
+    KEY_PASSES,
+    KEY_SETS
 };
 
 static const struct argp_option known[] = {
     {"chip", KEY_CHIP, "CHIP", 0, "what a GPU's chip can count, such as gh100; needs CUPTI, no GPU",
      0},
     {"passes", KEY_PASSES, "METRIC,...", 0,
-     "how often a run must be repeated to measure these of --chip", 0},
+     "how often a run must be repeated to measure these of --chip, and about what it costs", 0},
+    {"sets", KEY_SETS, NULL, 0, "sets of a GPU's metrics, such as @memory, and what is in them", 0},
     {"json", 'j', NULL, 0, "print a JSON array with an object per metric", 0},
     {0},
 };
@@ -38,9 +41,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_PASSES:
         o->passes = arg;
         return 0;
+    case KEY_SETS:
+        o->sets = true;
+        return 0;
     case ARGP_KEY_END:
         if (o->passes != NULL && (o->chip == NULL || o->pattern != NULL || o->json)) {
             argp_error(state, "--passes takes --chip beside it, and nothing else");
+        }
+        if (o->sets && (o->chip != NULL || o->pattern != NULL || o->passes != NULL)) {
+            argp_error(state, "--sets takes --json beside it, and nothing else; --chip CHIP @SET "
+                              "lists what a chip has of one");
         }
         return 0;
     case ARGP_KEY_ARG:
@@ -61,14 +71,16 @@ const struct argp metrics_argp = {
     .args_doc = "[PATTERN]",
     .doc =
         "List metrics: name, unit, kind, collector, whether they can be measured here.\v"
-        "PATTERN has * and ?, as in a shell. Regions are annotated in a program's source, programs "
+        "PATTERN has * and ?, as in a shell; with --chip it may be a set, as @memory. Regions are annotated in a program's source, programs "
         "are measured as they are, by `kernsight run'.\n\n"
         "Examples:\n"
         "  kernsight metrics\n"
         "  kernsight metrics 'cpu__*time*'\n"
         "  kernsight metrics --chip gh100 'dram__bytes*'\n"
         "  kernsight metrics --chip gh100 'dram__bytes_read.*'\n"
-        "  kernsight metrics --chip gh100 --passes sm__warps_active.sum\n"
+        "  kernsight metrics --sets\n"
+        "  kernsight metrics --chip gh100 @memory\n"
+        "  kernsight metrics --chip gh100 --passes @memory,sm__warps_active.sum\n"
         "  kernsight metrics --json",
 };
 
@@ -88,22 +100,65 @@ static int widest(const ks_table *table, const char *column)
     return (int)width;
 }
 
+enum {
+    COLUMNS = 80
+};
+
+/* A text whose lines begin with an indent and end where the terminal does. */
+static void print_text(const char *text)
+{
+    size_t column = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        bool fits = column > 0 && column + 1 + length <= COLUMNS;
+        printf("%s%.*s", fits ? " " : column > 0 ? "\n    " : "    ", (int)length, text);
+        column = (fits ? column + 1 : 4) + length;
+        text += length + (text[length] == ' ');
+    }
+    putchar('\n');
+}
+
+/* A name, and what stands beside it in a table: below it, if it is too long for its column. */
+static void print_name(const char *name, int width)
+{
+    if ((int)strlen(name) > width) {
+        printf("%s\n%*s", name, width, "");
+    } else {
+        printf("%-*s", width, name);
+    }
+}
+
+static int at_most(int number, int most)
+{
+    return number < most ? number : most;
+}
+
 static void print_list(const ks_table *table)
 {
-    int name = widest(table, "Metric");
-    int unit = widest(table, "Unit");
+    int unit = at_most(widest(table, "Unit"), 10); /* longer ones are those of launches: they fit */
     int kind = widest(table, "Kind");
     int collector = widest(table, "Collector");
+    int target = widest(table, "Target") > 11 ? widest(table, "Target") : 11; /* "measured of" */
+    int name = at_most(widest(table, "Metric"), COLUMNS - 8 - unit - kind - collector - target);
     printf("%-*s  %-*s  %-*s  %-*s  %s\n", name, "metric", unit, "unit", kind, "kind", collector,
            "collector", "measured of");
     for (size_t row = 0; row < ks_table_rows(table); row++) {
-        printf("%-*s  %-*s  %-*s  %-*s  %s\n", name, cell(table, row, "Metric"), unit,
-               cell(table, row, "Unit"), kind, cell(table, row, "Kind"), collector,
-               cell(table, row, "Collector"), cell(table, row, "Target"));
-        printf("    %s\n", cell(table, row, "Description"));
+        print_name(cell(table, row, "Metric"), name);
+        printf("  %-*s  %-*s  %-*s  %s\n", unit, cell(table, row, "Unit"), kind,
+               cell(table, row, "Kind"), collector, cell(table, row, "Collector"),
+               cell(table, row, "Target"));
+        print_text(cell(table, row, "Description"));
         if (!ks_table_get(table, row, ks_table_find(table, "Available")).as.boolean) {
             printf("    not available here: %s\n", cell(table, row, "Reason"));
         }
+    }
+}
+
+static void print_sets(const ks_table *table)
+{
+    for (size_t row = 0; row < ks_table_rows(table); row++) {
+        printf("%s: %s\n", cell(table, row, "Set"), cell(table, row, "Description"));
+        print_text(cell(table, row, "Metrics"));
     }
 }
 
@@ -147,13 +202,13 @@ static void print_submetrics(const char *all)
 
 static void print_chip(const ks_table *table)
 {
-    int name = widest(table, "Metric");
-    int unit = widest(table, "Unit");
+    int unit = at_most(widest(table, "Unit"), 20);
+    int name = at_most(widest(table, "Metric"), COLUMNS - 4 - unit - widest(table, "Kind"));
     printf("%-*s  %-*s  %s\n", name, "metric", unit, "unit", "kind");
     for (size_t row = 0; row < ks_table_rows(table); row++) {
-        printf("%-*s  %-*s  %s\n", name, cell(table, row, "Metric"), unit, cell(table, row, "Unit"),
-               cell(table, row, "Kind"));
-        printf("    %s\n", cell(table, row, "Description"));
+        print_name(cell(table, row, "Metric"), name);
+        printf("  %-*s  %s\n", unit, cell(table, row, "Unit"), cell(table, row, "Kind"));
+        print_text(cell(table, row, "Description"));
         if (ks_table_valid(table, row, ks_table_find(table, "Submetrics"))) {
             print_submetrics(cell(table, row, "Submetrics"));
         }
@@ -167,7 +222,7 @@ static int print_passes(const options *o)
     char *copy = strdup(o->passes);
     const char *names[256];
     size_t count = 0;
-    size_t passes = 0;
+    ks_chip_estimate cost;
     char *rest = copy;
     for (char *name; rest != NULL && (name = strsep(&rest, ",")) != NULL;) {
         if (count < sizeof names / sizeof names[0]) {
@@ -182,14 +237,22 @@ static int print_passes(const options *o)
         status = ks_fail(&err, KS_ELIMIT, "cli", 0, "more than %zu metrics at once",
                          sizeof names / sizeof names[0]);
     } else {
-        status = ks_chip_passes(o->chip, names, count, &passes, &err);
+        status = ks_chip_cost(o->chip, names, count, &cost, &err);
     }
     free(copy);
     if (status != KS_OK) {
         return report_error(&err);
     }
-    printf("%zu pass%s: each run calls the body %zu time%s\n", passes, passes == 1 ? "" : "es",
-           passes, passes == 1 ? "" : "s");
+    bool one = cost.passes == 1;
+    printf("%zu pass%s: each run calls the body %zu time%s\n", cost.passes, one ? "" : "es",
+           cost.passes, one ? "" : "s");
+    if (cost.metrics == 0) {
+        puts("no counter is read: they tell of launches and devices");
+    } else {
+        printf("about %.3g ms more for each run and %.2g ms for each kernel that it launches,\n"
+               "an estimate from what it cost on an H200\n",
+               cost.run_ms, cost.launch_ms);
+    }
     return EXIT_OK;
 }
 
@@ -202,13 +265,16 @@ int cmd_metrics(int argc, char **argv)
     if (o.passes != NULL) {
         return print_passes(&o);
     }
-    ks_status status = o.chip != NULL ? ks_chip_metrics_table(o.chip, o.pattern, &table, &err)
-                                      : ks_metrics_table(o.pattern, &table, &err);
+    ks_status status = o.sets           ? ks_metric_sets_table(&table, &err)
+                       : o.chip != NULL ? ks_chip_metrics_table(o.chip, o.pattern, &table, &err)
+                                        : ks_metrics_table(o.pattern, &table, &err);
     if (status != KS_OK) {
         return report_error(&err);
     }
     if (o.json) {
         ks_table_json(table, stdout, NULL); /* what stdout did not take, finish_stdout() says */
+    } else if (o.sets) {
+        print_sets(table);
     } else if (o.chip != NULL) {
         print_chip(table);
     } else {

@@ -45,7 +45,7 @@ _kernsight_files()
 
 _kernsight_metrics()
 {
-    "$program" metrics 2>/dev/null | sed -n 's/^\([a-z0-9_]*__[^ ]*\) .*/\1/p'
+    "$program" metrics 2>/dev/null | sed -n 's/^\([a-z0-9_]*__[^ ]*\).*/\1/p'
 }
 
 # _kernsight_value KIND BEFORE: the value of an option, or an argument, by what the help calls it.

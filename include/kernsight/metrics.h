@@ -51,7 +51,8 @@ KS_API ks_status ks_metrics_table(const char *pattern, ks_table **out, ks_error 
  *
  * @param[in]  chip     such as "GH100", in any case
  * @param[in]  pattern  `*` and `?` as in a shell; with a point in it full names are matched, and
- *                      base metrics without one; NULL means all base metrics
+ *                      base metrics without one; a set ("@memory") for its full names, launches'
+ *                      and devices' too; NULL means all base metrics
  * @param[out] out      new table, free with ks_table_free(); untouched on failure
  * @return KS_OK; KS_UNAVAILABLE (no CUPTI); KS_ENOTFOUND (unknown chip, or nothing matches: the
  *         message has near names, and other chips that have it); KS_EVENDOR, KS_ENOMEM
@@ -62,12 +63,43 @@ KS_API ks_status ks_chip_metrics_table(const char *chip, const char *pattern, ks
                                        ks_error *err);
 
 /**
- * How often the body is called for each run of a plan with these metrics, on a chip of which all
- * counters can be had; a device may need more.
+ * Sets of metrics that answer one question together. ks_plan_metric() and the functions below take
+ * their names; of each the metrics that the chip has are measured.
  *
- * @param[in]  metrics  full names, `count` >= 1 of them
- * @return as ks_chip_metrics_table(); KS_EINVAL (no metrics)
+ * Shape: a row per set; text columns `Set` ("@memory"), `Description`, `Metrics` (full names,
+ * separated by blanks).
+ *
+ * @param[out] out  new table, free with ks_table_free(); untouched on failure
+ * @return KS_OK, KS_ENOMEM
+ *
+ * Threads: safe; touches no device.
  */
+KS_API ks_status ks_metric_sets_table(ks_table **out, ks_error *err);
+
+/** What measuring some metrics costs. The times are an estimate, from what it cost on an H200
+ * (docs/gpu.md). */
+typedef struct ks_chip_estimate {
+    size_t metrics;   /**< that need counters */
+    size_t passes;    /**< calls of the body for each run; a device may need more */
+    double run_ms;    /**< added to each run, all its passes together */
+    double launch_ms; /**< added for each kernel launch of a run, likewise */
+} ks_chip_estimate;
+
+/**
+ * What each run of a plan with these metrics costs, on a chip of which all counters can be had.
+ *
+ * @param[in]  metrics  full names, patterns with a point in them, sets; `count` >= 1 of them.
+ *                      Metrics of launches and devices need no counter, and no pass beyond the
+ * first
+ * @param[out] out      untouched on failure
+ * @return as ks_chip_metrics_table(); KS_EINVAL (no metrics)
+ *
+ * Threads: safe.
+ */
+KS_API ks_status ks_chip_cost(const char *chip, const char *const *metrics, size_t count,
+                              ks_chip_estimate *out, ks_error *err);
+
+/** The passes of ks_chip_cost() alone. */
 KS_API ks_status ks_chip_passes(const char *chip, const char *const *metrics, size_t count,
                                 size_t *passes, ks_error *err);
 

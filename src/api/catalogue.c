@@ -9,10 +9,11 @@
 #include "base/str.h"
 #include "collect/registry.h"
 
-/* The catalogue being filled by one collector. */
+/* The catalogue being filled by one collector, of names that are new. */
 typedef struct filler {
     ks_catalogue *catalogue;
     size_t collector;
+    size_t known; /* so many entries may have a name that comes again */
 } filler;
 
 static ks_status keep(ks_catalogue *c, const char *text, const char **out, ks_error *err)
@@ -23,10 +24,27 @@ static ks_status keep(ks_catalogue *c, const char *text, const char **out, ks_er
     return KS_OK;
 }
 
+static size_t find_among(const ks_catalogue *c, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(c->entries[i].entry.name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static size_t find(const ks_catalogue *c, const char *name)
+{
+    return find_among(c, c->count, name);
+}
+
 static ks_status add_entry(void *self, const ks_metric_entry *entry, ks_error *err)
 {
     const filler *f = self;
     ks_catalogue *c = f->catalogue;
+    if (find_among(c, f->known, entry->name) < f->known) {
+        return KS_OK;
+    }
     ks_catalogue_entry copy = {.entry = *entry, .collector = f->collector};
     KS_TRY(keep(c, entry->name, &copy.entry.name, err));
     KS_TRY(keep(c, entry->unit, &copy.entry.unit, err));
@@ -49,7 +67,7 @@ ks_status ks_catalogue_init(ks_catalogue *catalogue, const ks_collector_ops *con
     memset(catalogue, 0, sizeof *catalogue);
     catalogue->collectors = collectors;
     for (size_t i = 0; collectors[i] != NULL; i++) {
-        filler f = {catalogue, i};
+        filler f = {catalogue, i, 0};
         ks_metric_sink sink = {&f, add_entry};
         ks_status status = collectors[i]->list(&sink, err);
         if (status != KS_OK) {
@@ -68,20 +86,17 @@ void ks_catalogue_fini(ks_catalogue *catalogue)
     memset(catalogue, 0, sizeof *catalogue);
 }
 
-static size_t find(const ks_catalogue *c, const char *name)
+/* A name that stands for several. */
+static bool is_set(const char *name)
 {
-    size_t i = 0;
-    while (i < c->count && strcmp(c->entries[i].entry.name, name) != 0) {
-        i++;
-    }
-    return i;
+    return name[0] == '@';
 }
 
 ks_status ks_catalogue_look_up(ks_catalogue *catalogue, const char *name, ks_error *err)
 {
-    bool known = find(catalogue, name) < catalogue->count || ks_is_pattern(name);
+    bool known = find(catalogue, name) < catalogue->count;
     for (size_t i = 0; catalogue->collectors[i] != NULL && !known; i++) {
-        filler f = {catalogue, i};
+        filler f = {catalogue, i, catalogue->count};
         ks_metric_sink sink = {&f, add_entry};
         ks_error unknown = KS_ERROR_INIT;
         ks_status status = catalogue->collectors[i]->lookup(name, &sink, &unknown);
@@ -128,7 +143,7 @@ static bool is_denied(const ks_catalogue *c, const char *name, ks_error *why)
 {
     static const ks_metric_sink nobody = {NULL, ignore_entry};
     bool denied = false;
-    for (size_t i = 0; c->collectors[i] != NULL && !ks_is_pattern(name) && !denied; i++) {
+    for (size_t i = 0; c->collectors[i] != NULL && !denied; i++) {
         ks_error_clear(why);
         denied = c->collectors[i]->lookup(name, &nobody, why) == KS_ENOTFOUND;
     }
@@ -139,11 +154,11 @@ static bool is_denied(const ks_catalogue *c, const char *name, ks_error *why)
 static bool is_known(const ks_catalogue *c, const char *name)
 {
     ks_error why = KS_ERROR_INIT;
-    bool known = find(c, name) < c->count || (ks_is_gpu_metric(name) && !is_denied(c, name, &why));
+    bool known = find(c, name) < c->count;
     for (size_t i = 0; i < c->count && !known && ks_is_pattern(name); i++) {
         known = ks_match(name, c->entries[i].entry.name);
     }
-    return known;
+    return known || (ks_is_gpu_metric(name) && !is_denied(c, name, &why));
 }
 
 /* A GPU metric that is not to be had. */
@@ -270,10 +285,41 @@ static ks_status check_known(const ks_catalogue *c, const ks_plan *plan, ks_erro
     return status;
 }
 
+/* A catalogue in which what a collector tells of is chosen. */
+typedef struct chooser {
+    const ks_catalogue *catalogue;
+    ks_target target;
+    ks_choice *choice;
+} chooser;
+
+static ks_status choose_told(void *self, const ks_metric_entry *entry, ks_error *err)
+{
+    const chooser *of = self;
+    size_t at = find(of->catalogue, entry->name);
+    const ks_metric_entry *found = &of->catalogue->entries[at].entry;
+    return measurable(found, of->target) ? choose(of->choice, at, err)
+                                         : fail_entry(found, of->target, err);
+}
+
+/* A set that is_known(), all of which the catalogue has by now. */
+static ks_status choose_set(const ks_catalogue *c, const char *name, ks_target target,
+                            ks_choice *out, ks_error *err)
+{
+    chooser of = {c, target, out};
+    const ks_metric_sink sink = {&of, choose_told};
+    for (size_t i = 0; c->collectors[i] != NULL; i++) {
+        KS_TRY(c->collectors[i]->lookup(name, &sink, err));
+    }
+    return KS_OK;
+}
+
 static ks_status choose_name(const ks_catalogue *c, const char *name, ks_target target,
                              ks_choice *out, ks_error *err)
 {
     size_t at = find(c, name);
+    if (at == c->count && is_set(name)) {
+        return choose_set(c, name, target, out, err);
+    }
     if (at == c->count) {
         return ks_is_pattern(name) ? choose_pattern(c, name, target, out, err)
                                    : fail_gpu(name, target, err);

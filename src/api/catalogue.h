@@ -25,8 +25,8 @@ ks_status ks_catalogue_init(ks_catalogue *catalogue, const ks_collector_ops *con
                             ks_error *err);
 void ks_catalogue_fini(ks_catalogue *catalogue);
 
-/** Add the entry of a name that no list has, if a collector knows it: some have names without end.
- */
+/** Add the entry of a name that no list has, if a collector knows it (some have names without end);
+ * all those that a pattern or a set stands for. */
 ks_status ks_catalogue_look_up(ks_catalogue *catalogue, const char *name, ks_error *err);
 
 /** Entries that a plan asks for, as indices, in the order in which it asks. */

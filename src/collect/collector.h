@@ -98,7 +98,9 @@ typedef struct ks_collector_ops {
     ks_status (*probe)(const ks_fact_sink *to, ks_error *err);
     /** Every metric that it knows, in any order. */
     ks_status (*list)(const ks_metric_sink *to, ks_error *err);
-    /** A name that is not in the list: adds its entry if names of its kind are this collector's.
+    /** A name that is not in the list: adds its entry if names of its kind are this collector's. So
+     * does a pattern with the entries that it matches beyond the list, a set ("@name") with its
+     * own; where they cannot be told, an entry of the pattern's or set's name says why.
      * KS_ENOTFOUND: they are, but there is nothing of that name, and why. */
     ks_status (*lookup)(const char *name, const ks_metric_sink *to, ks_error *err);
     ks_status (*open)(const ks_collect_spec *spec, ks_collector **out, ks_error *err);

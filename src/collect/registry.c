@@ -48,6 +48,7 @@ bool ks_is_gpu_metric(const char *name)
         "dramc__",  "kernel__",
         "launch__", "device__attribute_",
         "nvml__",   "profiler__",
+        "@",
     };
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {

@@ -65,7 +65,9 @@ def test_passes_are_counted(chip):
     (["gh100", "gpu__time_duraton"], "did you mean gpu__time_duration, "),
     (["gv100", "sm__inst_executed_pipe_tma"], "it exists on GH100, GB100, "),
     (["gh100", "achieved_occupancy"], "chip GH100 has no metric 'achieved_occupancy'"),
-    (["gh100", "--passes", "sm__cycles_active"], "a sub-metric belongs behind it"),
+    (["gh100", "--passes", "sm__cycles_active"], "lacks its sub-metric"),
+    (["gh100", "--passes", "dram__bytes*"], "as in dram__bytes*.sum"),
+    (["gh100", "@memo"], "@memo is no set of metrics; there are @speed-of-light @memory @compute"),
     (["gh100", "--passes", "gpu__time_duration.sum,foo"], "no metric 'foo'"),
     (["gh200x"], "this CUPTI knows no chip 'gh200x'; it knows GV100"),
 ])
@@ -73,6 +75,44 @@ def test_wrong_names_are_told(chip, args, message):
     done = chip(*args, status=2)
     assert message in done.stderr
     assert done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+@needs_cupti
+def test_the_cost_of_a_set_is_told(chip):
+    text = chip("gh100", "--passes", "gpu__time_duration.sum,launch__grid_size").stdout
+    assert text.splitlines()[1] == ("about 0.3 ms more for each run and 0.01 ms for each kernel that it "
+                                    "launches,")
+    assert "an estimate" in text
+    passes = int(chip("gh100", "--passes", "@memory").stdout.split()[0])
+    text = chip("gh100", "--passes", "@memory,dram__bytes*.sum,dram__bytes_read.sum").stdout
+    assert text.startswith(f"{passes} passes: ")
+    times = re.search(r"about ([\d.]+) ms more for each run and ([\d.]+) ms for each kernel", text)
+    assert float(times[1]) == pytest.approx(3.4 * passes)
+    assert float(times[2]) == pytest.approx(0.8 * passes)
+    assert "no counter is read" in chip("gh100", "--passes", "launch__grid_size").stdout
+
+
+def sets_of(ks):
+    return {s["Set"]: s["Metrics"].split() for s in json.loads(ks("metrics", "--sets", "--json").stdout)}
+
+
+def test_sets_are_listed(ks):
+    text = ks("metrics", "--sets").stdout
+    assert re.search(r"^@memory: .*\n    gpu__time_duration.sum dram__bytes_read.sum", text, re.M)
+    assert list(sets_of(ks)) == ["@speed-of-light", "@memory", "@compute", "@occupancy", "@roofline"]
+    assert "--sets takes --json" in ks("metrics", "--sets", "cpu__*", status=2).stderr
+
+
+@needs_cupti
+def test_a_chip_has_what_is_in_the_sets(chip, ks):
+    for name, metrics in sets_of(ks).items():
+        listed = json.loads(chip("gh100", name, "--json").stdout)
+        assert [m["Metric"] for m in listed] == metrics  # all of them: each name is spelt right
+        assert len(set(metrics)) == len(metrics)
+    older = [m["Metric"] for m in json.loads(chip("gv100", "@roofline", "--json").stdout)]
+    assert "sm__ops_path_tensor_src_fp16.sum" not in older and "dram__bytes.sum" in older
+    kinds = {m["Metric"]: m["Kind"] for m in json.loads(chip("gh100", "@occupancy", "--json").stdout)}
+    assert kinds["launch__grid_size"] == "property"
 
 
 def test_passes_need_a_chip(ks):

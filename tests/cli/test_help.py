@@ -96,7 +96,7 @@ def test_metrics_are_listed(ks):
     assert all(m["Available"] is (m["Reason"] is None) for m in listed)
     assert all(m["Available"] for m in listed if m["Collector"] == "clock")
     lines = ks("metrics").stdout.splitlines()
-    assert max(len(line) for line in lines if "not available here" not in line) <= 100
+    assert max(len(line) for line in lines if "not available here" not in line) <= 80
     done = ks("metrics", "cpu__thread", status=2)
     assert "did you mean cpu__thread_time.sum" in done.stderr
 

@@ -375,37 +375,39 @@ typedef struct ks_cuda_graph_launch_args {
 } ks_cuda_graph_launch_args;
 
 /** Functions: X(member, arguments, name). All return a ks_cupti_result. */
-#define KS_CUPTI_FUNCTIONS(X)                                                              \
-    X(version, (uint32_t *), "cuptiGetVersion")                                            \
-    X(result_string, (ks_cupti_result, const char **), "cuptiGetResultString")             \
-    X(chips, (ks_cupti_chips *), "cuptiProfilerHostGetSupportedChips")                     \
-    X(chip_name, (ks_cupti_chip_name *), "cuptiDeviceGetChipName")                         \
-    X(host_init, (ks_cupti_host_init *), "cuptiProfilerHostInitialize")                    \
-    X(host_deinit, (ks_cupti_host_deinit *), "cuptiProfilerHostDeinitialize")              \
-    X(base_metrics, (ks_cupti_base_metrics *), "cuptiProfilerHostGetBaseMetrics")          \
-    X(sub_metrics, (ks_cupti_sub_metrics *), "cuptiProfilerHostGetSubMetrics")             \
-    X(properties, (ks_cupti_metric_properties *), "cuptiProfilerHostGetMetricProperties")  \
-    X(add_metrics, (ks_cupti_add_metrics *), "cuptiProfilerHostConfigAddMetrics")          \
-    X(config_size, (ks_cupti_config_size *), "cuptiProfilerHostGetConfigImageSize")        \
-    X(config, (ks_cupti_config *), "cuptiProfilerHostGetConfigImage")                      \
-    X(passes, (ks_cupti_passes *), "cuptiProfilerHostGetNumOfPasses")                      \
-    X(evaluate, (ks_cupti_evaluate *), "cuptiProfilerHostEvaluateToGpuValues")             \
-    X(profiler_init, (ks_cupti_profiler_init *), "cuptiProfilerInitialize")                \
-    X(device_supported, (ks_cupti_device_supported *), "cuptiProfilerDeviceSupported")     \
-    X(enable, (ks_cupti_enable *), "cuptiRangeProfilerEnable")                             \
-    X(disable, (ks_cupti_of_profiler *), "cuptiRangeProfilerDisable")                      \
-    X(set_config, (ks_cupti_set_config *), "cuptiRangeProfilerSetConfig")                  \
-    X(start, (ks_cupti_of_profiler *), "cuptiRangeProfilerStart")                          \
-    X(stop, (ks_cupti_stop *), "cuptiRangeProfilerStop")                                   \
-    X(push, (ks_cupti_push *), "cuptiRangeProfilerPushRange")                              \
-    X(pop, (ks_cupti_of_profiler *), "cuptiRangeProfilerPopRange")                         \
-    X(decode, (ks_cupti_decode *), "cuptiRangeProfilerDecodeData")                         \
-    X(image_size, (ks_cupti_image_size *), "cuptiRangeProfilerGetCounterDataSize")         \
-    X(image_init, (ks_cupti_image_init *), "cuptiRangeProfilerCounterDataImageInitialize") \
-    X(image_info, (ks_cupti_image_info *), "cuptiRangeProfilerGetCounterDataInfo")         \
-    X(range_info, (ks_cupti_range_info *), "cuptiRangeProfilerCounterDataGetRangeInfo")    \
-    X(subscribe, (ks_cupti_subscription *, ks_cupti_callback, void *), "cuptiSubscribe")   \
-    X(unsubscribe, (ks_cupti_subscription), "cuptiUnsubscribe")                            \
+#define KS_CUPTI_FUNCTIONS(X)                                                                  \
+    X(version, (uint32_t *), "cuptiGetVersion")                                                \
+    X(result_string, (ks_cupti_result, const char **), "cuptiGetResultString")                 \
+    X(chips, (ks_cupti_chips *), "cuptiProfilerHostGetSupportedChips")                         \
+    X(chip_name, (ks_cupti_chip_name *), "cuptiDeviceGetChipName")                             \
+    X(host_init, (ks_cupti_host_init *), "cuptiProfilerHostInitialize")                        \
+    X(host_deinit, (ks_cupti_host_deinit *), "cuptiProfilerHostDeinitialize")                  \
+    X(base_metrics, (ks_cupti_base_metrics *), "cuptiProfilerHostGetBaseMetrics")              \
+    X(sub_metrics, (ks_cupti_sub_metrics *), "cuptiProfilerHostGetSubMetrics")                 \
+    X(properties, (ks_cupti_metric_properties *), "cuptiProfilerHostGetMetricProperties")      \
+    X(add_metrics, (ks_cupti_add_metrics *), "cuptiProfilerHostConfigAddMetrics")              \
+    X(config_size, (ks_cupti_config_size *), "cuptiProfilerHostGetConfigImageSize")            \
+    X(config, (ks_cupti_config *), "cuptiProfilerHostGetConfigImage")                          \
+    X(passes, (ks_cupti_passes *), "cuptiProfilerHostGetNumOfPasses")                          \
+    X(evaluate, (ks_cupti_evaluate *), "cuptiProfilerHostEvaluateToGpuValues")                 \
+    X(profiler_init, (ks_cupti_profiler_init *), "cuptiProfilerInitialize")                    \
+    X(device_supported, (ks_cupti_device_supported *), "cuptiProfilerDeviceSupported")         \
+    X(enable, (ks_cupti_enable *), "cuptiRangeProfilerEnable")                                 \
+    X(disable, (ks_cupti_of_profiler *), "cuptiRangeProfilerDisable")                          \
+    X(set_config, (ks_cupti_set_config *), "cuptiRangeProfilerSetConfig")                      \
+    X(start, (ks_cupti_of_profiler *), "cuptiRangeProfilerStart")                              \
+    X(stop, (ks_cupti_stop *), "cuptiRangeProfilerStop")                                       \
+    X(push, (ks_cupti_push *), "cuptiRangeProfilerPushRange")                                  \
+    X(pop, (ks_cupti_of_profiler *), "cuptiRangeProfilerPopRange")                             \
+    X(decode, (ks_cupti_decode *), "cuptiRangeProfilerDecodeData")                             \
+    X(image_size, (ks_cupti_image_size *), "cuptiRangeProfilerGetCounterDataSize")             \
+    X(image_init, (ks_cupti_image_init *), "cuptiRangeProfilerCounterDataImageInitialize")     \
+    X(image_info, (ks_cupti_image_info *), "cuptiRangeProfilerGetCounterDataInfo")             \
+    X(range_info, (ks_cupti_range_info *), "cuptiRangeProfilerCounterDataGetRangeInfo")        \
+    X(context_id, (ks_cuda_context, uint32_t *), "cuptiGetContextId")                          \
+    X(stream_id, (ks_cuda_context, ks_cuda_stream, uint8_t, uint32_t *), "cuptiGetStreamIdEx") \
+    X(subscribe, (ks_cupti_subscription *, ks_cupti_callback, void *), "cuptiSubscribe")       \
+    X(unsubscribe, (ks_cupti_subscription), "cuptiUnsubscribe")                                \
     X(enable_callback, (uint32_t, ks_cupti_subscription, int, uint32_t), "cuptiEnableCallback")
 
 /* ---- the driver -------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 #include "collect/nvidia/cuda.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/dl.h"
 #include "base/error.h"
@@ -17,6 +19,8 @@ static const ks_dl_symbol symbols[] = {KS_CUDA_FUNCTIONS(KS_CUDA_SYMBOL)
 #undef KS_CUDA_SYMBOL
 #undef KS_CUDA_OPTIONAL
 
+static const char library_name[] = "libcuda.so.1";
+
 static bool accept(void *library, void *self, ks_buf *why)
 {
     const char *missing = ks_dl_bind(library, symbols, sizeof symbols / sizeof symbols[0], self);
@@ -28,7 +32,7 @@ static bool accept(void *library, void *self, ks_buf *why)
 
 static ks_status find(ks_error *err)
 {
-    static const char *const names[] = {"libcuda.so.1", NULL};
+    static const char *const names[] = {library_name, NULL};
     const ks_library_spec spec = {
         .variable = "KERNSIGHT_CUDA_LIB", .names = names, .accept = accept, .self = &cuda};
     ks_buf tried;
@@ -74,4 +78,18 @@ ks_status ks_cuda_get(const ks_cuda **out, ks_error *err)
         *out = &cuda;
     }
     return status;
+}
+
+/* The driver may be loaded by its first user (modprobe). */
+const char *ks_cuda_absent(void)
+{
+    static const char *const signs[] = {"/dev/nvidiactl", "/proc/driver/nvidia",
+                                        "/dev/dxg",       "/dev/nvhost-gpu",
+                                        "/dev/nvgpu",     "/usr/bin/nvidia-modprobe"};
+    const char *named = getenv("KERNSIGHT_CUDA_LIB");
+    bool found = (named != NULL && named[0] != '\0') || ks_library_is_loaded(library_name);
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++) {
+        found = access(signs[i], F_OK) == 0;
+    }
+    return found ? NULL : "no NVIDIA driver is loaded here (there is no /dev/nvidiactl)";
 }

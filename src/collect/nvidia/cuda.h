@@ -20,4 +20,12 @@ typedef struct ks_cuda {
  */
 ks_status ks_cuda_get(const ks_cuda **out, ks_error *err);
 
+/**
+ * Why there is no driver, by a look at the machine; NULL: there may be one. Loading it to find out
+ * takes milliseconds, and a process that measures CPUs alone has no use for it.
+ *
+ * @return static text
+ */
+const char *ks_cuda_absent(void);
+
 #endif

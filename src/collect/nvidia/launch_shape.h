@@ -13,7 +13,8 @@ enum {
     KS_LAUNCH_FUNCTION = 1u, /**< attributes of the kernel: four calls */
     KS_LAUNCH_ACTIVE = 2u,   /**< blocks on an SM: one call more */
     KS_LAUNCH_CLUSTERS = 4u, /**< clusters: two calls more */
-    KS_LAUNCH_CONTEXT = 8u   /**< limits of the context, and whether the stream's is green: three */
+    KS_LAUNCH_CONTEXT = 8u,  /**< limits of the context, and whether the stream's is green: three */
+    KS_LAUNCH_IDS = 16u      /**< numbers of context and stream, which CUPTI tells: two */
 };
 
 /** What is not known is -1, and 0 for numbers that start at 1. */

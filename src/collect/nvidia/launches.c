@@ -55,6 +55,7 @@ static void read_extended(const ks_cuda_launch_ex_args *args, ks_api_launch *to)
     to->function = args->function;
     to->stream = config->stream;
     to->shared_bytes = config->shared_bytes;
+    to->config = config;
     take_shape(to, config->grid, config->block);
     for (unsigned i = 0; i < config->attribute_count; i++) {
         if (config->attributes[i].id == KS_CUDA_CLUSTER_DIMENSION) {

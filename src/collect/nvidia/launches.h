@@ -20,7 +20,8 @@ typedef struct ks_api_launch {
     uint32_t block[3];
     uint32_t cluster[3]; /**< 0: none */
     uint32_t shared_bytes;
-    const char *kernel; /**< mangled; of a graph NULL */
+    const ks_cuda_launch_config *config; /**< of a launch that has one: all that it asks for */
+    const char *kernel;                  /**< mangled; of a graph NULL */
 } ks_api_launch;
 
 /** Who is told. Both are called with `lock` taken, on the thread that launches. */

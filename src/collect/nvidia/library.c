@@ -126,3 +126,12 @@ bool ks_library_find(const ks_library_spec *spec, ks_library *out, ks_buf *tried
     return try_names(spec, RTLD_NOLOAD, out, tried) || try_names(spec, 0, out, tried) ||
            try_folders(spec, out, tried);
 }
+
+bool ks_library_is_loaded(const char *name)
+{
+    void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != NULL) {
+        dlclose(handle);
+    }
+    return handle != NULL;
+}

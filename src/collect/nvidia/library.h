@@ -34,4 +34,7 @@ typedef struct ks_library {
  */
 bool ks_library_find(const ks_library_spec *spec, ks_library *out, ks_buf *tried);
 
+/** Whether this process has a library of that file name loaded. */
+bool ks_library_is_loaded(const char *name);
+
 #endif

@@ -11,6 +11,7 @@
 #include "collect/nvidia/counters.h"
 #include "collect/nvidia/launches.h"
 #include "collect/nvidia/profiler.h"
+#include "collect/nvidia/properties.h"
 
 /** What a range of counters holds. */
 typedef enum ks_range_kind {
@@ -55,6 +56,7 @@ typedef struct ks_measuring {
     ks_ledger *ledger;
     const ks_controls *controls;
     const ks_counters *counters; /**< NULL: launches are seen, and nothing is counted */
+    ks_properties *properties;   /**< NULL: none is asked for; set before the first pass */
     ks_profile_spec spec;
     uint32_t passes; /**< of the counters, as calls of the body */
 

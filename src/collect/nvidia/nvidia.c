@@ -1,94 +1,27 @@
 #include "collect/nvidia/nvidia.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/str.h"
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/measuring.h"
+#include "collect/nvidia/names.h"
 #include "collect/nvidia/probe.h"
-#include "collect/nvidia/unknown.h"
+#include "collect/nvidia/properties.h"
 #include "collect/nvidia/values.h"
-#include "collect/registry.h"
 
 struct ks_collector {
     ks_gpu gpu;
-    const uint32_t *numbers;
+    ks_metric **counted; /* metrics that need counters ... */
+    uint32_t *numbers;   /* ... and theirs in the samples */
+    uint32_t counted_count;
     ks_counters counters;
+    ks_properties properties; /* the others */
     ks_measuring measuring;
     bool measuring_ready;
     bool give_back;
 };
-
-/* ---- names ------------------------------------------------------------------------------------
- */
-
-static ks_status nvidia_list(const ks_metric_sink *to, ks_error *err)
-{
-    (void)to; /* thousands, and a driver would have to be asked: lookup() has them one by one */
-    (void)err;
-    return KS_OK;
-}
-
-static ks_status tell_entry(void *self, const ks_chip_metric *metric, ks_error *err)
-{
-    const ks_metric_sink *const *sink = self;
-    const ks_metric_sink *to = *sink;
-    const ks_metric_entry entry = {.name = metric->name,
-                                   .unit = metric->unit,
-                                   .kind = metric->kind,
-                                   .description = metric->description,
-                                   .targets = KS_TARGET_REGION};
-    return to->add(to->self, &entry, err);
-}
-
-/* The name is one of a GPU's, as far as can be told where there is none. */
-static ks_status tell_unavailable(const char *name, const char *why, const ks_metric_sink *to,
-                                  ks_error *err)
-{
-    const ks_metric_entry entry = {
-        .name = name, .kind = KS_COUNT, .reason = why, .targets = KS_TARGET_REGION};
-    return to->add(to->self, &entry, err);
-}
-
-/* Whether the range profiler may know a name; others of GPUs come from elsewhere. */
-static bool is_counter(const char *name)
-{
-    static const char *const others[] = {"kernel__", "launch__", "device__", "nvml__"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (strncmp(name, others[i], strlen(others[i])) == 0) {
-            return false;
-        }
-    }
-    return ks_is_gpu_metric(name);
-}
-
-static ks_status nvidia_lookup(const char *name, const ks_metric_sink *to, ks_error *err)
-{
-    ks_gpu gpu;
-    ks_chip *chip = NULL;
-    ks_error none = KS_ERROR_INIT;
-    if (!is_counter(name)) {
-        return KS_OK;
-    }
-    ks_status status = ks_gpu_here(&gpu, &none);
-    if (status == KS_ENOMEM) {
-        return ks_enomem(err);
-    }
-    if (status != KS_OK) {
-        return tell_unavailable(name, none.message, to, err);
-    }
-    KS_TRY(ks_gpu_chip(&gpu, &chip, err));
-    status = ks_chip_describe(chip, name, tell_entry, &to, &none);
-    if (status == KS_ENOTFOUND) {
-        return ks_chip_fail_unknown(chip, name, err);
-    }
-    return status == KS_OK ? KS_OK
-                           : ks_fail(err, status, none.origin, none.native, "%s", none.message);
-}
 
 /* ---- life -------------------------------------------------------------------------------------
  */
@@ -105,6 +38,9 @@ static void nvidia_close(ks_collector *self)
         ks_profilers_give_back();
     }
     ks_counters_fini(&self->counters);
+    ks_properties_fini(&self->properties);
+    ks_free(self->counted);
+    ks_free(self->numbers);
     ks_free(self);
 }
 
@@ -129,36 +65,74 @@ static ks_status describe(void *self, const ks_chip_metric *from, ks_error *err)
     return KS_OK;
 }
 
+static ks_status describe_counter(ks_collector *self, uint32_t i, ks_error *err)
+{
+    ks_metric *metric = self->counted[i];
+    description to = {metric, &self->counters.names};
+    KS_TRY(ks_chip_describe(self->counters.chip, metric->name, describe, &to, err));
+    metric->rule = self->counters.combining[i].rule;
+    if (metric->rule == KS_RULE_MAX || metric->rule == KS_RULE_MIN) {
+        metric->kind = KS_EXTREMUM;
+    }
+    return KS_OK;
+}
+
+static void describe_property(ks_metric *metric)
+{
+    const char *text = NULL;
+    ks_property_texts(metric->name, &metric->unit, &text);
+    metric->kind = KS_PROPERTY;
+    metric->rule = KS_RULE_SAME;
+}
+
 static ks_status describe_metrics(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
 {
+    for (uint32_t i = 0; i < self->counted_count; i++) {
+        KS_TRY(describe_counter(self, i, err));
+    }
     for (uint32_t i = 0; i < spec->count; i++) {
         ks_metric *metric = spec->metrics[i];
-        const ks_combining *combining = &self->counters.combining[i];
-        description to = {metric, &self->counters.names};
-        KS_TRY(ks_chip_describe(self->counters.chip, metric->name, describe, &to, err));
-        metric->rule = combining->rule;
-        if (metric->rule == KS_RULE_MAX || metric->rule == KS_RULE_MIN) {
-            metric->kind = KS_EXTREMUM;
+        bool property = ks_is_property(metric->name);
+        if (property) {
+            describe_property(metric);
+        } else {
+            metric->cache = spec->controls->cache == KS_CACHE_FLUSH ? "all" : "none";
         }
         metric->source = ks_nvidia_ops.name;
-        metric->passes = (uint32_t)self->counters.config.passes;
+        metric->passes = property ? 1 : (uint32_t)self->counters.config.passes;
         metric->replay = replay_name(spec->controls->replay);
-        metric->cache = spec->controls->cache == KS_CACHE_FLUSH ? "all" : "none";
         metric->device = self->gpu.name;
     }
     return KS_OK;
 }
 
-static ks_status open_counters(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
+static ks_status split(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
 {
-    const char **names = ks_calloc(spec->count, sizeof *names);
-    if (names == NULL) {
+    self->counted = ks_calloc(spec->count, sizeof *self->counted);
+    self->numbers = ks_calloc(spec->count, sizeof *self->numbers);
+    if (self->counted == NULL || self->numbers == NULL) {
         return ks_enomem(err);
     }
     for (uint32_t i = 0; i < spec->count; i++) {
-        names[i] = spec->metrics[i]->name;
+        if (!ks_is_property(spec->metrics[i]->name)) {
+            self->counted[self->counted_count] = spec->metrics[i];
+            self->numbers[self->counted_count++] = spec->numbers[i];
+        }
     }
-    ks_status status = ks_counters_init(self->gpu.chip, names, spec->count, &self->counters, err);
+    return ks_properties_init(&self->gpu, spec, &self->properties, err);
+}
+
+static ks_status open_counters(ks_collector *self, ks_error *err)
+{
+    uint32_t count = self->counted_count;
+    const char **names = ks_calloc(count, sizeof *names);
+    if (names == NULL) {
+        return ks_enomem(err);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = self->counted[i]->name;
+    }
+    ks_status status = ks_counters_init(self->gpu.chip, names, count, &self->counters, err);
     ks_free(names);
     return status;
 }
@@ -166,10 +140,16 @@ static ks_status open_counters(ks_collector *self, const ks_collect_spec *spec, 
 static ks_status open_all(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
 {
     KS_TRY(ks_gpu_here(&self->gpu, err));
-    KS_TRY(open_counters(self, spec, err));
+    KS_TRY(split(self, spec, err));
+    bool counts = self->counted_count > 0;
+    if (counts) {
+        KS_TRY(open_counters(self, err));
+    }
     KS_TRY(describe_metrics(self, spec, err));
     self->measuring_ready = true;
-    return ks_measuring_init(&self->measuring, spec, &self->counters, err);
+    KS_TRY(ks_measuring_init(&self->measuring, spec, counts ? &self->counters : NULL, err));
+    self->measuring.properties = self->properties.count > 0 ? &self->properties : NULL;
+    return KS_OK;
 }
 
 static ks_status nvidia_open(const ks_collect_spec *spec, ks_collector **out, ks_error *err)
@@ -178,7 +158,6 @@ static ks_status nvidia_open(const ks_collect_spec *spec, ks_collector **out, ks
     if (self == NULL) {
         return ks_enomem(err);
     }
-    self->numbers = spec->numbers;
     self->give_back = spec->controls->give_back;
     ks_status status = open_all(self, spec, err);
     if (status != KS_OK) {
@@ -230,6 +209,9 @@ static uint32_t nvidia_room(const ks_collector *self)
 
 static ks_status nvidia_pass_begin(ks_collector *self, const ks_pass_ctx *ctx, ks_error *err)
 {
+    if (ctx->pass == 0) {
+        ks_properties_forget(&self->properties);
+    }
     return ks_measuring_pass_begin(&self->measuring, ctx->pass, err);
 }
 
@@ -277,7 +259,9 @@ static ks_status nvidia_pass_end(ks_collector *self, ks_error *err)
 
 static ks_status nvidia_drain(ks_collector *self, ks_samples *into, ks_error *err)
 {
-    return ks_nvidia_values(&self->measuring, self->numbers, into, err);
+    KS_TRY(ks_nvidia_values(&self->measuring, self->numbers, into, err));
+    bool good = into->spoiled.code == KS_OK && into->launched == into->captured;
+    return good ? ks_properties_tell(&self->properties, self->measuring.ledger, into, err) : KS_OK;
 }
 
 static void nvidia_abort(ks_collector *self, const ks_run_ctx *ctx)
@@ -313,8 +297,8 @@ void ks_nvidia_release(void)
 const ks_collector_ops ks_nvidia_ops = {
     .name = "nvidia",
     .probe = ks_nvidia_probe,
-    .list = nvidia_list,
-    .lookup = nvidia_lookup,
+    .list = ks_nvidia_list,
+    .lookup = ks_nvidia_lookup,
     .open = nvidia_open,
     .needs = nvidia_needs,
     .facts = nvidia_facts,

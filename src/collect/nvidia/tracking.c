@@ -235,6 +235,10 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
     }
     uint32_t annotation =
         m->now_owner.annotation != NULL ? m->now_owner.annotation->id : KS_NO_ANNOTATION;
+    if (m->properties != NULL && m->pass == 0 && m->now != KS_RANGE_OTHER) {
+        ks_error lost = KS_ERROR_INIT;
+        note_fault(m, ks_properties_note(m->properties, launch, annotation, m->run, &lost), &lost);
+    }
     if (m->graph) {
         return;
     }

@@ -166,16 +166,38 @@ static size_t count_outside(const ks_ledger *ledger)
 }
 
 /* In the runs that entered it and have no value. */
-static ks_status say_missing(const ks_measuring *m, uint32_t annotation, const uint32_t *numbers,
+static ks_status say_missing(uint32_t annotation, const uint32_t *numbers, size_t count,
                              const char *why, ks_samples *into, ks_error *err)
 {
     for (uint32_t run = 0; run < into->runs; run++) {
         bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
-        for (uint32_t i = 0; entered && i < m->counters->asked; i++) {
+        for (size_t i = 0; entered && i < count; i++) {
             if (!has_values(into, annotation, run, numbers[i])) {
                 KS_TRY(ks_samples_missing(into, annotation, run, numbers[i], why, err));
             }
         }
+    }
+    return KS_OK;
+}
+
+enum {
+    NONE_MAX = 256
+};
+
+static void write_none(const ks_ledger *ledger, char none[NONE_MAX])
+{
+    size_t outside = count_outside(ledger);
+    snprintf(none, NONE_MAX, "no kernel was launched in it (copies and memsets are none)%s",
+             outside > 0 ? "; some were launched outside any annotation" : "");
+}
+
+ks_status ks_nvidia_nothing_launched(const ks_ledger *ledger, const uint32_t *numbers, size_t count,
+                                     ks_samples *into, ks_error *err)
+{
+    char none[NONE_MAX];
+    write_none(ledger, none);
+    for (uint32_t i = 0; i < into->entered_count; i++) {
+        KS_TRY(say_missing(into->entered[i], numbers, count, none, into, err));
     }
     return KS_OK;
 }
@@ -185,15 +207,14 @@ static ks_status say_nothing_launched(const ks_measuring *m, const uint32_t *num
 {
     static const char inner[] = "it is inside another annotation, and in range replay the "
                                 "outermost ones are measured; measure in user replay";
-    char none[256];
+    char none[NONE_MAX];
     bool ranges = m->spec.range == KS_CUPTI_USER_RANGE;
-    size_t outside = count_outside(m->ledger);
-    snprintf(none, sizeof none, "no kernel was launched in it (copies and memsets are none)%s",
-             outside > 0 ? "; some were launched outside any annotation" : "");
+    write_none(m->ledger, none);
     for (uint32_t i = 0; i < into->entered_count; i++) {
         uint32_t annotation = into->entered[i];
         bool nested = ranges && ks_session_annotation(annotation)->parent != NULL;
-        KS_TRY(say_missing(m, annotation, numbers, nested ? inner : none, into, err));
+        KS_TRY(
+            say_missing(annotation, numbers, m->counters->asked, nested ? inner : none, into, err));
     }
     return KS_OK;
 }

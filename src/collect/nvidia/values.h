@@ -8,9 +8,15 @@
  * Add the values of every launch; say why there are none where there are none; spoil the samples
  * where ranges and launches do not agree.
  *
- * @param[in] numbers  of the metrics that were asked for, in the samples
+ * @param[in] numbers  of the counters that were asked for, in the samples
  */
 ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
                            ks_error *err);
+
+/** Say of metrics of launches why they are missing where nothing was launched.
+ *
+ * @param[in] numbers  in the samples, `count` of them */
+ks_status ks_nvidia_nothing_launched(const ks_ledger *ledger, const uint32_t *numbers, size_t count,
+                                     ks_samples *into, ks_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/num.h"
+#include "base/str.h"
 #include "collect/calibrate.h"
 #include "collect/perf/counting.h"
 #include "collect/perf/names.h"
@@ -92,7 +93,7 @@ static ks_status perf_lookup(const char *name, const ks_metric_sink *to, ks_erro
 {
     ks_perf_metric found;
     int failed = 0;
-    if (!ks_perf_is_open_name(name)) {
+    if (!ks_perf_is_open_name(name) || ks_is_pattern(name)) {
         return KS_OK;
     }
     KS_TRY(ks_perf_find(name, &found, err));

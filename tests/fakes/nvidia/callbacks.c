@@ -164,6 +164,33 @@ ks_cupti_result cupti_enable_callback(uint32_t enable, ks_cupti_subscription whi
     return good ? 0 : KS_CUPTI_INVALID_PARAMETER;
 }
 
+/* ---- numbers of contexts and streams ----------------------------------------------------------
+ */
+
+ks_cupti_result cupti_context_id(ks_cuda_context context, uint32_t *out)
+{
+    ENTER("cuptiGetContextId");
+    fake_lock();
+    bool good = fake_context_is_good_locked(context);
+    if (good) {
+        *out = context->id;
+    }
+    fake_unlock();
+    return good ? 0 : CUPTI_INVALID_CONTEXT;
+}
+
+/* The numbers are imaginary. */
+ks_cupti_result cupti_stream_id(ks_cuda_context context, ks_cuda_stream stream, uint8_t per_thread,
+                                uint32_t *out)
+{
+    ENTER("cuptiGetStreamIdEx");
+    fake_lock();
+    bool good = fake_context_is_good_locked(context);
+    fake_unlock();
+    *out = stream == NULL ? 7u + per_thread : 13;
+    return good ? 0 : CUPTI_INVALID_CONTEXT;
+}
+
 static void tell_subscriber(uint32_t function, ks_cupti_callback_data *data)
 {
     fake_lock();

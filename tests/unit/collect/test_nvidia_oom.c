@@ -58,7 +58,10 @@ static void measuring_a_gpu_survives_every_failed_allocation(void **state)
     scene scenes[] = {{KS_REPLAY_USER, THROUGHPUT, 3},
                       {KS_REPLAY_USER, READ, 40}, /* in segments */
                       {KS_REPLAY_RANGE, READ, 3},
-                      {KS_REPLAY_KERNEL, THROUGHPUT, 3}};
+                      {KS_REPLAY_KERNEL, THROUGHPUT, 3},
+                      {KS_REPLAY_USER, "launch__*", 3},
+                      {KS_REPLAY_USER, "@occupancy", 1},
+                      {KS_REPLAY_USER, "dram__bytes*.sum", 1}};
     fake_use_device(0);
     know_kernels();
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {

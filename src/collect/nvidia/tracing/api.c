@@ -1,8 +1,5 @@
 #include "collect/nvidia/tracing/api.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/dl.h"
 #include "base/error.h"
@@ -21,21 +18,6 @@ static const ks_dl_symbol symbols[] = {KS_ACTIVITY_FUNCTIONS(KS_ACTIVITY_SYMBOL)
                                            KS_ACTIVITY_NEW_FUNCTIONS(KS_ACTIVITY_NEW_SYMBOL)};
 #undef KS_ACTIVITY_SYMBOL
 #undef KS_ACTIVITY_NEW_SYMBOL
-
-/* A look at the machine: loading the driver to find out takes milliseconds, and a process that
- * measures CPUs alone has no use for it. The driver may be loaded by its first user (modprobe). */
-static const char *real_absent(void)
-{
-    static const char *const signs[] = {"/dev/nvidiactl", "/proc/driver/nvidia",
-                                        "/dev/dxg",       "/dev/nvhost-gpu",
-                                        "/dev/nvgpu",     "/usr/bin/nvidia-modprobe"};
-    const char *named = getenv("KERNSIGHT_CUDA_LIB");
-    bool found = named != NULL && named[0] != '\0';
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++) {
-        found = access(signs[i], F_OK) == 0;
-    }
-    return found ? NULL : "no NVIDIA driver is loaded here (there is no /dev/nvidiactl)";
-}
 
 static ks_status real_connect(ks_activity_api *self, ks_error *err)
 {
@@ -86,7 +68,7 @@ static const char *real_result_name(ks_cupti_result result)
 }
 
 static ks_activity_api real = {
-    .absent = real_absent,
+    .absent = ks_cuda_absent,
     .connect = real_connect,
     .others_listen = real_others_listen,
     .synchronize = real_synchronize,

@@ -1,0 +1,13 @@
+/* What measuring costs, by what it cost on one GPU (docs/gpu.md): about. */
+#ifndef KS_COLLECT_NVIDIA_COST_H
+#define KS_COLLECT_NVIDIA_COST_H
+
+#include <stddef.h>
+
+/** Milliseconds that each launch takes longer in each pass, where these counters are read. */
+double ks_cost_of_launch(const char *const *counters, size_t count);
+
+/** Milliseconds that each pass takes longer, whatever is launched in it. */
+double ks_cost_of_pass(const char *const *counters, size_t count);
+
+#endif
