@@ -86,11 +86,13 @@ example()
 {
     cmake -S examples/cuda -B build/examples-cuda -DCMAKE_PREFIX_PATH="$PWD/build/install-gpu" &&
         cmake --build build/examples-cuda &&
-        build/examples-cuda/access --csv "$out/access.csv"
+        build/examples-cuda/access --csv "$out/access.csv" \
+            ${HAS_GNUPLOT:+--plot "$out/access.svg"}
 }
 
+HAS_GNUPLOT=$(command -v gnuplot || true)
 # A step of a shell function, for which timeout needs a shell of its own.
-export build out
+export build out HAS_GNUPLOT
 export -f configure configure_any compile machine example
 in_shell()
 {
@@ -110,6 +112,8 @@ for test in kernels memory counts runs launches tracing; do
 done
 step compare-ncu 120 tests/gpu/compare_ncu.sh $build "$out"
 say compare-ncu '(agree|beyond its limit|compare_ncu|gpu_zoo)' 12
+step launch-metrics 60 tests/gpu/compare_launches.sh $build "$out"
+say launch-metrics '(differ|equal)' 8
 step bench 150 python3 bench/gpu/bench_gpu.py $build "$out"
 say bench '(goal|FAILED)' 12
 in_shell example 60 example
