@@ -1,10 +1,13 @@
 #include "collect/nvidia/cupti.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
+#include <stdio.h>
 
 #include "base/dl.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "collect/nvidia/cuda.h"
 
 enum {
@@ -33,6 +36,23 @@ static bool read_version(void *library, uint32_t *version)
     return ks_dl_bind(library, &symbol, 1, &get) == NULL && get(version) == 0;
 }
 
+/* CUPTI opens its parts by their names alone, and the loader does not look in its folder: that of a
+ * Python package is in no search path. Once they are open from there, it finds them. */
+static void open_parts(void *library)
+{
+    static const char *const parts[] = {"libnvperf_host.so", "libnvperf_target.so"};
+    struct link_map *map = NULL;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) {
+        return;
+    }
+    int folder = (int)(ks_basename(map->l_name) - map->l_name);
+    for (size_t i = 0; folder > 0 && i < sizeof parts / sizeof parts[0]; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s%s", folder, map->l_name, parts[i]);
+        dlopen(path, RTLD_NOW | RTLD_LOCAL); /* stays; without it CUPTI looks by itself */
+    }
+}
+
 static bool accept(void *library, void *self, ks_buf *why)
 {
     ks_cupti *c = self;
@@ -56,6 +76,9 @@ static bool accept(void *library, void *self, ks_buf *why)
     if (missing != NULL) {
         ks_buf_addf(why, "it has no function %s, though its version is %u", missing,
                     c->api_version);
+    }
+    if (missing == NULL) {
+        open_parts(library);
     }
     return missing == NULL;
 }
