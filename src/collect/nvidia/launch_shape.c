@@ -104,8 +104,9 @@ static void read_context(const ks_cuda *cuda, ks_launch_shape *shape)
         shape->persisting_l2_bytes = (int64_t)bytes;
     }
     void *green = NULL;
-    if (cuda->stream_green == NULL) {
-        shape->green = 0; /* a driver without the function has none of them */
+    bool is_default = (uintptr_t)shape->stream <= (uintptr_t)KS_CUDA_STREAM_PER_THREAD;
+    if (cuda->stream_green == NULL || is_default) {
+        shape->green = 0; /* such a driver has none of them; default streams are of no such context */
     } else if (cuda->stream_green(shape->stream, &green) == 0) {
         shape->green = green != NULL;
     }
