@@ -108,11 +108,12 @@ static ks_status init(ks_counters *c, const char *const *names, size_t count, ks
         c->duration = c->count - 1;
     }
     KS_TRY(configure(c, err)); /* so many passes, and no more for what is read along */
+    size_t configured = c->count;
     if (needs_hardware(c)) {
         KS_TRY(read_along(c, "gpc__cycles_elapsed.max", &c->cycles, err));
     }
     KS_TRY(add_weights(c, err));
-    return configure(c, err);
+    return c->count > configured ? configure(c, err) : KS_OK;
 }
 
 ks_status ks_counters_init(const char *chip, const char *const *names, size_t count,
