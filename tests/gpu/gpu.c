@@ -1,9 +1,12 @@
 #include "gpu.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What of the driver is called: its own names and types, the handles as plain pointers. */
 #define DRIVER(X)                                                                         \
@@ -92,8 +95,19 @@ static char *read_all(const char *path)
     return text;
 }
 
+/* Where a program crashed, on stderr: a machine with a GPU may have no debugger. */
+static void on_crash(int signal_number)
+{
+    void *frames[64];
+    int count = backtrace(frames, 64);
+    backtrace_symbols_fd(frames, count, STDERR_FILENO);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
 const char *gt_open(const char *ptx)
 {
+    signal(SIGSEGV, on_crash);
     static char why[256];
     const char *reason = bind_driver();
     if (reason != NULL) {

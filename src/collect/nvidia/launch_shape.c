@@ -44,6 +44,10 @@ void ks_launch_shape_config(ks_launch_shape *shape, const ks_cuda_launch_config 
     }
 }
 
+enum {
+    LEAST_REGISTERS = 16 /* of a thread, as ncu counts: on an H200 kernels compiled for 9 to 14 */
+};
+
 static bool attribute_of(const ks_cuda *cuda, ks_cuda_function function, int number, int *out)
 {
     int value = 0;
@@ -106,7 +110,8 @@ static void read_context(const ks_cuda *cuda, ks_launch_shape *shape)
     void *green = NULL;
     bool is_default = (uintptr_t)shape->stream <= (uintptr_t)KS_CUDA_STREAM_PER_THREAD;
     if (cuda->stream_green == NULL || is_default) {
-        shape->green = 0; /* such a driver has none of them; default streams are of no such context */
+        shape->green =
+            0; /* such a driver has none of them; default streams are of no such context */
     } else if (cuda->stream_green(shape->stream, &green) == 0) {
         shape->green = green != NULL;
     }
@@ -129,6 +134,9 @@ void ks_launch_shape_read(const ks_cuda *cuda, ks_cuda_function function, unsign
         cuda->kernel_function != NULL && cuda->kernel_function(&of_kernel, function) == 0) {
         function = of_kernel;
         attribute_of(cuda, function, KS_CUDA_FUNCTION_REGISTERS, &shape->registers);
+    }
+    if (shape->registers >= 0 && shape->registers < LEAST_REGISTERS) {
+        shape->registers = LEAST_REGISTERS;
     }
     attribute_of(cuda, function, KS_CUDA_FUNCTION_SHARED, &shape->static_shared);
     if (!attribute_of(cuda, function, KS_CUDA_FUNCTION_CARVEOUT, &carveout) || carveout >= 0) {

@@ -54,6 +54,17 @@ static void ask(const char *name)
     KT_OK(ks_plan_metric(plan, name, &err));
 }
 
+static ks_status small(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("small") {
+        fake_launch("small", 4, 256, NULL);
+    }
+    return KS_OK;
+}
+
 static void run(ks_body_fn body)
 {
     KT_OK(ks_run(plan, body, NULL, &results, &err));
@@ -312,10 +323,22 @@ static void patterns_of_the_cpu_ask_no_gpu(void **state)
 
 #define T(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
+/* ncu on an H200: 16 for kernels compiled for 9, 12 and 14; 25 and 127 as they are. */
+static void a_thread_has_no_fewer_registers_than_ncu_counts(void **state)
+{
+    (void)state;
+    fake_kernel("small", "gpu__time_duration", 5000.0);
+    fake_kernel_attribute("small", 4, 9);
+    ask("launch__registers_per_thread");
+    run(small);
+    KT_F64(value("small", "launch__registers_per_thread"), 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(launches_that_agree_have_a_value),
+        T(a_thread_has_no_fewer_registers_than_ncu_counts),
         T(they_need_one_pass_and_no_counters),
         T(they_go_with_counters),
         T(in_range_replay_too),
