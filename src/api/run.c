@@ -82,7 +82,8 @@ static ks_status check_plan(setup *s, ks_body_fn body, void *user, ks_error *err
                                 .cache = s->plan->cache,
                                 .give_back = s->plan->give_back,
                                 .ignored = s->plan->ignored.texts,
-                                .ignored_count = s->plan->ignored.count};
+                                .ignored_count = s->plan->ignored.count,
+                                .cancelled = &s->plan->cancelled};
     s->seed = s->plan->seed;
     while (s->seed == 0 && s->plan->order == KS_ORDER_SHUFFLED) {
         if (getrandom(&s->seed, sizeof s->seed, 0) != (ssize_t)sizeof s->seed) {

@@ -18,6 +18,8 @@
 #ifndef KS_COLLECT_COLLECTOR_H
 #define KS_COLLECT_COLLECTOR_H
 
+#include <stdatomic.h>
+
 #include "annotate/session.h"
 #include "kernsight/plan.h"
 #include "samples/ledger.h"
@@ -57,6 +59,7 @@ typedef struct ks_controls {
     bool give_back;             /**< the counters, at close() */
     const char *const *ignored; /**< patterns of kernels that are not measured */
     size_t ignored_count;
+    const atomic_bool *cancelled; /**< the run is to stop, for those who wait; NULL: never */
 } ks_controls;
 
 /** What open() is asked for. Everything that it points to outlives the collector. */

@@ -47,7 +47,8 @@ static ks_status measure_pass(ks_run_state *s, size_t config, uint32_t pass, uin
 }
 
 /* All passes. When the last one is cancelled, or a call of it fails, the runs that it had made are
- * complete: `*runs` becomes their number; after any other failure 0. */
+ * complete: `*runs` becomes their number; after any other failure 0. A pass without any may not even
+ * have begun. */
 static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, ks_error *err)
 {
     uint32_t wanted = *runs;
@@ -56,7 +57,7 @@ static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, 
     for (uint32_t pass = 0; pass < s->passes; pass++) {
         uint32_t done = 0;
         status = measure_pass(s, config, pass, wanted, &done, err);
-        bool kept = (status == KS_ECANCELED || s->body_failed) && pass + 1 == s->passes;
+        bool kept = done > 0 && (status == KS_ECANCELED || s->body_failed) && pass + 1 == s->passes;
         if (status != KS_OK && !kept) {
             return status;
         }

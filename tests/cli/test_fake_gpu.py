@@ -1,5 +1,6 @@
 """The program with fakes of NVIDIA's driver and of CUPTI (tests/fakes/nvidia/fake_nvidia.h)."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -12,9 +13,9 @@ FAKES = Path(os.environ["KT_FAKES"])
 @pytest.fixture
 def facts(ks):
     """What `kernsight doctor` says of NVIDIA's, with the fakes and a script for them."""
-    def call(script="", cupti="libcupti.so.13"):
+    def call(script="", cupti="libcupti.so.13", **more):
         env = {"KERNSIGHT_CUDA_LIB": str(FAKES / "libcuda.so.1"),
-               "KERNSIGHT_CUPTI_LIB": str(FAKES / cupti), "FAKE_NVIDIA": script}
+               "KERNSIGHT_CUPTI_LIB": str(FAKES / cupti), "FAKE_NVIDIA": script, **more}
         told = json.loads(ks("doctor", "--json", env=env).stdout)
         return {f["Fact"]: f["Value"] for f in told if f["Collector"] == "nvidia"}
     return call
@@ -27,6 +28,28 @@ def test_devices_are_told(facts):
     assert told["device_1"].startswith("Fake GPU, chip GH100, 132 SMs, "
                                        "GPU-fafafafa-fafa-fafa-fafa-fafafafafa01")
     assert "device_2" not in told
+
+
+def test_who_has_the_counters_is_told(facts, tmp_path):
+    turns = tmp_path / "kernsight"
+    where = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    told = facts("devices=2", **where)
+    assert told["turns"] == str(turns)
+    assert "device_0_counters" not in told
+    with open(turns / "GPU-fafafafa-fafa-fafa-fafa-fafafafafa01", "w", encoding="utf-8") as held:
+        held.write("4711 (trainer)")
+        held.flush()
+        fcntl.flock(held, fcntl.LOCK_EX)
+        told = facts("devices=2", **where)
+    assert told["device_1_counters"] == "taken by process 4711 (trainer)"
+    assert "device_0_counters" not in told
+
+
+def test_a_folder_that_others_may_use_holds_no_turns(facts, tmp_path):
+    (tmp_path / "kernsight").mkdir(mode=0o777)
+    (tmp_path / "kernsight").chmod(0o777)
+    assert str(tmp_path) not in facts(XDG_RUNTIME_DIR=str(tmp_path))["turns"]
+    assert not list((tmp_path / "kernsight").iterdir())
 
 
 def test_a_driver_that_fails_is_told(facts):

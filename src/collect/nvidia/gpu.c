@@ -17,6 +17,18 @@ static void write_uuid(const ks_cuda_uuid *id, char *to, size_t size)
     }
 }
 
+ks_status ks_gpu_uuid(const ks_cuda *cuda, ks_cuda_device device, char to[KS_GPU_UUID_MAX],
+                      ks_error *err)
+{
+    ks_cuda_uuid id = {{0}};
+    ks_cuda_result result = cuda->device_uuid(&id, device);
+    if (result != 0) {
+        return ks_cuda_fail(cuda, result, "cannot ask about a GPU", err);
+    }
+    write_uuid(&id, to, KS_GPU_UUID_MAX);
+    return KS_OK;
+}
+
 ks_status ks_gpu_start_profiler(const ks_cupti *cupti, ks_error *err)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,13 +47,11 @@ ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device d
 {
     *out = (ks_gpu){.cuda = cuda, .cupti = cupti, .device = device};
     KS_TRY(ks_gpu_start_profiler(cupti, err));
-    ks_cuda_uuid id = {{0}};
     ks_cuda_result result = cuda->device_name(out->name, sizeof out->name, device);
-    result = result != 0 ? result : cuda->device_uuid(&id, device);
     if (result != 0) {
         return ks_cuda_fail(cuda, result, "cannot ask about a GPU", err);
     }
-    write_uuid(&id, out->uuid, sizeof out->uuid);
+    KS_TRY(ks_gpu_uuid(cuda, device, out->uuid, err));
     ks_cupti_chip_name chip = {.size = KS_KNOWN(ks_cupti_chip_name, name),
                                .device = (size_t)device};
     ks_cupti_result asked = cupti->chip_name(&chip);

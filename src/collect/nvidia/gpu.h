@@ -5,12 +5,15 @@
 #include "collect/nvidia/chip.h"
 #include "collect/nvidia/cuda.h"
 
+/** Room for "GPU-...", terminator included. */
+#define KS_GPU_UUID_MAX 48
+
 typedef struct ks_gpu {
     const ks_cuda *cuda;
     const ks_cupti *cupti;
     ks_cuda_device device;
     char name[128];
-    char uuid[48]; /**< "GPU-...", as nvidia-smi writes it */
+    char uuid[KS_GPU_UUID_MAX];
     char chip[32]; /**< as CUPTI spells it */
 } ks_gpu;
 
@@ -23,6 +26,10 @@ ks_status ks_gpu_here(ks_gpu *out, ks_error *err);
 
 /** Initialise CUPTI's profiler, once: before that it can be asked nothing about devices. */
 ks_status ks_gpu_start_profiler(const ks_cupti *cupti, ks_error *err);
+
+/** A device's UUID, as nvidia-smi writes it. @return KS_EVENDOR */
+ks_status ks_gpu_uuid(const ks_cuda *cuda, ks_cuda_device device, char to[KS_GPU_UUID_MAX],
+                      ks_error *err);
 
 /** A device by its number, likewise. */
 ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device device, ks_gpu *out,

@@ -45,7 +45,8 @@ ks_status ks_measuring_init(ks_measuring *m, const ks_collect_spec *spec,
                               .range = by_range ? KS_CUPTI_USER_RANGE : KS_CUPTI_AUTO_RANGE,
                               .replay = by_kernel ? KS_CUPTI_KERNEL_REPLAY : KS_CUPTI_USER_REPLAY,
                               .slots = SLOTS,
-                              .flush = m->controls->cache == KS_CACHE_FLUSH};
+                              .flush = m->controls->cache == KS_CACHE_FLUSH,
+                              .cancelled = m->controls->cancelled};
     }
     m->ignored_any = ks_calloc(m->controls->ignored_count + 1, sizeof *m->ignored_any);
     if (m->ignored_any == NULL) {

@@ -34,7 +34,7 @@ static void nvidia_close(ks_collector *self)
     if (self->measuring_ready) {
         ks_measuring_fini(&self->measuring);
     }
-    if (self->give_back) {
+    if (self->give_back || ks_profilers_wanted()) {
         ks_profilers_give_back();
     }
     ks_counters_fini(&self->counters);

@@ -8,6 +8,7 @@
 #include "collect/nvidia/cupti.h"
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/refusal.h"
+#include "collect/nvidia/turn.h"
 
 static ks_status tell(const ks_fact_sink *to, const char *fact, const char *text, const char *cure,
                       ks_error *err)
@@ -24,6 +25,37 @@ static ks_status tell_cupti(const ks_cupti *cupti, const char *why, const ks_fac
     }
     snprintf(text, sizeof text, "%s, API version %u", cupti->library.path, cupti->api_version);
     return tell(to, "cupti", text, NULL, err);
+}
+
+/* Who has the counters of a device, of those who take turns; nothing if nobody has. */
+static ks_status tell_holder(int index, const char *uuid, const ks_fact_sink *to, ks_error *err)
+{
+    char fact[40];
+    char text[120];
+    char holder[KS_TURN_HOLDER_MAX];
+    if (!ks_turn_holder(uuid, holder)) {
+        return KS_OK;
+    }
+    snprintf(fact, sizeof fact, "device_%d_counters", index);
+    snprintf(text, sizeof text, "taken by process %s", holder);
+    return tell(to, fact, text,
+                "they are free after its next run, when it calls ks_release(), or when it ends",
+                err);
+}
+
+/* Where processes wait for each other. */
+static ks_status tell_turns(const ks_fact_sink *to, ks_error *err)
+{
+    char folder[520];
+    char text[600];
+    if (ks_turn_folder(folder, sizeof folder)) {
+        return tell(to, "turns", folder, NULL, err);
+    }
+    snprintf(text, sizeof text, "none: %s", folder);
+    return tell(to, "turns", text,
+                "remove what is there, or set XDG_RUNTIME_DIR to a folder of yours; until then "
+                "processes do not wait for each other's counters",
+                err);
 }
 
 /* Name, chip and UUID: the one that the driver and nvidia-smi agree on whatever the order is; and
@@ -50,7 +82,8 @@ static ks_status tell_device(const ks_cuda *cuda, const ks_cupti *cupti, int ind
     snprintf(text, sizeof text, "%s, chip %s, %d SMs, %s, %s%s", gpu.name, gpu.chip, sms, gpu.uuid,
              unsupported == NULL ? "counters supported" : "no counters: ",
              unsupported == NULL ? "" : unsupported);
-    return tell(to, fact, text, NULL, err);
+    KS_TRY(tell(to, fact, text, NULL, err));
+    return tell_holder(index, gpu.uuid, to, err);
 }
 
 static ks_status tell_driver(const ks_cuda *cuda, const ks_cupti *cupti, const char *why,
@@ -67,6 +100,7 @@ static ks_status tell_driver(const ks_cuda *cuda, const ks_cupti *cupti, const c
     snprintf(text, sizeof text, "%s, for CUDA up to %d.%d", cuda->library.path, version / 1000,
              version % 1000 / 10);
     KS_TRY(tell(to, "driver", text, NULL, err));
+    KS_TRY(tell_turns(to, err));
     for (int i = 0; i < devices; i++) {
         KS_TRY(tell_device(cuda, cupti, i, to, err));
     }

@@ -12,6 +12,10 @@
 /* Of an image: one with throughput metrics takes 650 KB for each range. */
 static const size_t IMAGE_BYTES_MAX = (size_t)1 << 30;
 
+/* How long to wait for another process: runs take longer, but end with an error that says whom to
+ * ask rather than hang. */
+static const double TURN_LIMIT_S = 30.0;
+
 /* All profilers of the process: used by one run at a time. */
 static ks_profiler *all;
 
@@ -58,6 +62,12 @@ static void forget_spec(ks_profiler *p)
     p->unfinished = false;
 }
 
+static void give_turn(ks_profiler *p)
+{
+    ks_turn_give(p->turn);
+    p->turn = NULL;
+}
+
 /* With its context current. */
 static void disable(ks_profiler *p)
 {
@@ -68,6 +78,7 @@ static void disable(ks_profiler *p)
         p->cupti->disable(&params);
         p->object = NULL;
     }
+    give_turn(p);
     forget_spec(p);
 }
 
@@ -75,6 +86,7 @@ static void disable(ks_profiler *p)
 static void forget_context(ks_profiler *p)
 {
     forget_spec(p);
+    give_turn(p);
     p->object = NULL;
     p->running = false;
     p->flush = (ks_flush){0};
@@ -162,6 +174,13 @@ static ks_status make_images(ks_profiler *p, ks_error *err)
                        : ks_counters_fail(p->cupti, result, "cannot make room for counters", err);
 }
 
+static ks_status take_turn(ks_profiler *p, const ks_profile_spec *spec, ks_error *err)
+{
+    char uuid[KS_GPU_UUID_MAX];
+    KS_TRY(ks_gpu_uuid(p->cuda, p->device, uuid, err));
+    return ks_turn_take(uuid, TURN_LIMIT_S, spec->cancelled, &p->turn, err);
+}
+
 /* With its context current. */
 static ks_status enable(ks_profiler *p, const ks_profile_spec *spec, ks_error *err)
 {
@@ -171,6 +190,7 @@ static ks_status enable(ks_profiler *p, const ks_profile_spec *spec, ks_error *e
         return ks_fail(err, KS_UNAVAILABLE, "cupti", 0, "the counters of GPU %d cannot be read: %s",
                        p->device, unsupported);
     }
+    KS_TRY(take_turn(p, spec, err));
     ks_cupti_enable params = {.size = KS_KNOWN(ks_cupti_enable, profiler), .context = p->context};
     ks_cupti_result result = p->cupti->enable(&params);
     if (result != 0) {
@@ -270,6 +290,15 @@ bool ks_profilers_held(void)
         held = held || p->object != NULL;
     }
     return held;
+}
+
+bool ks_profilers_wanted(void)
+{
+    bool wanted = false;
+    for (const ks_profiler *p = all; p != NULL; p = p->next) {
+        wanted = wanted || ks_turn_wanted(p->turn);
+    }
+    return wanted;
 }
 
 /* ---- passes -----------------------------------------------------------------------------------

@@ -11,16 +11,18 @@
 #include "collect/nvidia/chip.h"
 #include "collect/nvidia/cuda.h"
 #include "collect/nvidia/flush.h"
+#include "collect/nvidia/turn.h"
 
 /** What a profiler is enabled for. */
 typedef struct ks_profile_spec {
     const ks_chip_config *config;
     const char *const *metrics; /**< of the config */
     size_t count;
-    int range;    /**< KS_CUPTI_AUTO_RANGE or KS_CUPTI_USER_RANGE */
-    int replay;   /**< KS_CUPTI_USER_REPLAY or KS_CUPTI_KERNEL_REPLAY */
-    size_t slots; /**< ranges that it has room for */
-    bool flush;   /**< the caches will be swept */
+    int range;                    /**< KS_CUPTI_AUTO_RANGE or KS_CUPTI_USER_RANGE */
+    int replay;                   /**< KS_CUPTI_USER_REPLAY or KS_CUPTI_KERNEL_REPLAY */
+    size_t slots;                 /**< ranges that it has room for */
+    bool flush;                   /**< the caches will be swept */
+    const atomic_bool *cancelled; /**< stop waiting for the counters; NULL: never */
 } ks_profile_spec;
 
 typedef struct ks_profiler {
@@ -29,6 +31,7 @@ typedef struct ks_profiler {
     ks_cuda_context context;
     unsigned long long context_id; /**< tells it from a later one at the same address */
     ks_cuda_device device;
+    ks_turn *turn;             /**< with the counters of the device; NULL: not enabled */
     ks_cupti_profiler *object; /**< NULL: not enabled */
     char **metrics;            /**< what it is enabled for, with what follows */
     size_t count;
@@ -58,9 +61,10 @@ ks_status ks_profiler_of(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_con
 /** Whether its context is still there. */
 bool ks_profiler_is_alive(const ks_profiler *profiler);
 
-/** Make it ready for these metrics; nothing to do if it is. Not in a callback.
- * @return KS_EBUSY, KS_EPERM, KS_UNAVAILABLE (counters are refused), KS_ELIMIT (too many slots:
- * `most_slots` says how many there may be), KS_ENOMEM, KS_EVENDOR */
+/** Make it ready for these metrics; nothing to do if it is. Waits, up to half a minute, while
+ * another process has the counters (turn.h). Not in a callback.
+ * @return KS_EBUSY, KS_ECANCELED, KS_EPERM, KS_UNAVAILABLE (counters are refused), KS_ELIMIT (too
+ * many slots: `most_slots` says how many there may be), KS_ENOMEM, KS_EVENDOR */
 ks_status ks_profiler_prepare(ks_profiler *profiler, const ks_profile_spec *spec, ks_error *err);
 
 /** Begin with an empty image: before the first pass. */
@@ -91,5 +95,7 @@ void ks_profiler_abandon(ks_profiler *profiler);
 void ks_profilers_give_back(void);
 /** Whether any is enabled. */
 bool ks_profilers_held(void);
+/** Whether another process waits for the counters of any. */
+bool ks_profilers_wanted(void);
 
 #endif

@@ -43,6 +43,7 @@ static inline int start(void **state)
     (void)state;
     ks_error_clear(&err);
     KT_OK(ks_release(&err));
+    setenv("XDG_RUNTIME_DIR", kt_path(""), 1); /* other tests have the same imaginary GPU */
     fake_reset();
     fake_use_device(0);
     results = NULL;
