@@ -146,7 +146,7 @@ ks_status ks_chip_cost(const char *chip, const char *const *metrics, size_t coun
     ks_chip *opened = NULL;
     KS_TRY(ks_chip_open(chip, &opened, err));
     counters c = {0};
-    ks_chip_estimate found;
+    ks_chip_estimate found = {0};
     ks_pool_init(&c.names);
     ks_status status = estimate(opened, metrics, count, &c, &found, err);
     ks_pool_fini(&c.names);
@@ -161,7 +161,7 @@ ks_status ks_chip_cost(const char *chip, const char *const *metrics, size_t coun
 ks_status ks_chip_passes(const char *chip, const char *const *metrics, size_t count, size_t *passes,
                          ks_error *err)
 {
-    ks_chip_estimate found;
+    ks_chip_estimate found = {0};
     KS_TRY(ks_chip_cost(chip, metrics, count, &found, err));
     *passes = found.passes;
     return KS_OK;
