@@ -47,8 +47,8 @@ static ks_status measure_pass(ks_run_state *s, size_t config, uint32_t pass, uin
 }
 
 /* All passes. When the last one is cancelled, or a call of it fails, the runs that it had made are
- * complete: `*runs` becomes their number; after any other failure 0. A pass without any may not even
- * have begun. */
+ * complete: `*runs` becomes their number; after any other failure 0. A pass without any may not
+ * even have begun. */
 static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, ks_error *err)
 {
     uint32_t wanted = *runs;

@@ -198,15 +198,6 @@ static ks_status synchronize(const ks_measuring *m, const ks_track *track, ks_er
                               "the GPU cannot go on after what was launched in this config", err);
 }
 
-static ks_status start_counters(ks_measuring *m, ks_track *track, ks_error *err)
-{
-    if (m->pass == 0) {
-        KS_TRY(prepare(m, track, err));
-        KS_TRY(ks_profiler_begin(track->profiler, err));
-    }
-    return ks_profiler_start(track->profiler, err);
-}
-
 static bool is_lost(const ks_track *track)
 {
     return !ks_profiler_is_alive(track->profiler) ||
@@ -221,7 +212,22 @@ static void begin_batch(const ks_measuring *m, ks_track *track)
     track->measured = !m->graph;
 }
 
-static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
+static bool is_counted(const ks_measuring *m, const ks_track *track)
+{
+    return m->counters != NULL && track->measured && !track->lost && !m->graph;
+}
+
+/* The next run is to begin anew. */
+static ks_status give_up(ks_track *track, ks_status status)
+{
+    if (status != KS_OK) {
+        ks_profiler_disable(track->profiler);
+    }
+    return status;
+}
+
+/* Make a context ready for a pass: all that may take long. */
+static ks_status ready_track(ks_measuring *m, ks_track *track, ks_error *err)
 {
     track->at = 0;
     if (m->pass == 0) {
@@ -229,14 +235,18 @@ static ks_status begin_track(ks_measuring *m, ks_track *track, ks_error *err)
         KS_TRY(synchronize(m, track, err));
     }
     track->lost = track->lost || is_lost(track);
-    if (m->counters == NULL || !track->measured || track->lost || m->graph) {
+    return m->pass == 0 && is_counted(m, track) ? give_up(track, prepare(m, track, err)) : KS_OK;
+}
+
+static ks_status start_track(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    if (!is_counted(m, track)) {
         return KS_OK;
     }
-    ks_status status = start_counters(m, track, err);
-    if (status != KS_OK) {
-        ks_profiler_disable(track->profiler); /* the next run is to begin anew */
+    if (m->pass == 0) {
+        KS_TRY(ks_profiler_begin(track->profiler, err));
     }
-    return status;
+    return ks_profiler_start(track->profiler, err);
 }
 
 /* Contexts that were destroyed between batches. */
@@ -262,6 +272,19 @@ static void begin_first_pass(ks_measuring *m)
     fit_slots(m);
 }
 
+/* No launch of another thread falls between the counters' start and the first one that is told. */
+static ks_status start_tracks(ks_measuring *m, ks_error *err)
+{
+    ks_status status = KS_OK;
+    ks_ledger_lock(m->ledger);
+    for (size_t i = 0; i < m->track_count && status == KS_OK; i++) {
+        status = give_up(&m->tracks[i], start_track(m, &m->tracks[i], err));
+    }
+    m->mode = status == KS_OK ? KS_MEASURING_PASS : KS_MEASURING_OFF;
+    ks_ledger_unlock(m->ledger);
+    return status;
+}
+
 ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err)
 {
     ks_cuda_context current = NULL;
@@ -275,10 +298,9 @@ ks_status ks_measuring_pass_begin(ks_measuring *m, uint32_t pass, ks_error *err)
         KS_TRY(ks_tracking_add_context(m, current, err));
     }
     for (size_t i = 0; i < m->track_count; i++) {
-        KS_TRY(begin_track(m, &m->tracks[i], err));
+        KS_TRY(ready_track(m, &m->tracks[i], err));
     }
-    set_mode(m, KS_MEASURING_PASS);
-    return KS_OK;
+    return start_tracks(m, err);
 }
 
 void ks_measuring_run_begin(ks_measuring *m, uint32_t run)
@@ -308,15 +330,15 @@ void ks_measuring_abort_run(ks_measuring *m)
     m->open_in = NULL;
 }
 
-static ks_status end_track(ks_measuring *m, ks_track *track, ks_error *err)
+static ks_status stop_track(ks_measuring *m, ks_track *track, ks_error *err)
 {
-    bool complete = false;
+    track->complete = false;
     track->lost = track->lost || is_lost(track);
     if (track->lost) {
         return KS_OK;
     }
     KS_TRY(synchronize(m, track, err));
-    if (m->counters == NULL || !track->measured || m->graph) {
+    if (!is_counted(m, track)) {
         return KS_OK;
     }
     if (m->broken) {
@@ -324,22 +346,40 @@ static ks_status end_track(ks_measuring *m, ks_track *track, ks_error *err)
         return KS_OK;
     }
     track->differs = track->differs || (m->pass > 0 && track->at != track->count);
-    KS_TRY(ks_profiler_stop(track->profiler, &complete, err));
-    if (m->pass + 1 < m->passes) {
+    return ks_profiler_stop(track->profiler, &track->complete, err);
+}
+
+/* As at their start. */
+static ks_status stop_tracks(ks_measuring *m, ks_error *err)
+{
+    ks_status status = KS_OK;
+    ks_ledger_lock(m->ledger);
+    m->mode = KS_MEASURING_OFF;
+    for (size_t i = 0; i < m->track_count && status == KS_OK; i++) {
+        status = stop_track(m, &m->tracks[i], err);
+    }
+    ks_ledger_unlock(m->ledger);
+    return status;
+}
+
+static ks_status read_track(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    if (!is_counted(m, track) || m->broken || m->pass + 1 < m->passes) {
         return KS_OK;
     }
-    return complete ? ks_tracking_read(m, track, err)
-                    : ks_fail(err, KS_ESTATE, "nvidia", 0,
-                              "this device needs more than the %u passes that its chip needs; ask "
-                              "for fewer metrics at once",
-                              m->passes);
+    return track->complete
+               ? ks_tracking_read(m, track, err)
+               : ks_fail(err, KS_ESTATE, "nvidia", 0,
+                         "this device needs more than the %u passes that its chip needs; ask "
+                         "for fewer metrics at once",
+                         m->passes);
 }
 
 ks_status ks_measuring_pass_end(ks_measuring *m, ks_error *err)
 {
-    set_mode(m, KS_MEASURING_OFF);
+    KS_TRY(stop_tracks(m, err));
     for (size_t i = 0; i < m->track_count; i++) {
-        KS_TRY(end_track(m, &m->tracks[i], err));
+        KS_TRY(read_track(m, &m->tracks[i], err));
     }
     return ks_fault_take(&m->fault, err);
 }

@@ -41,6 +41,7 @@ typedef struct ks_track {
     bool differs;          /**< a later pass has other ranges than the first */
     bool captured_wrongly; /**< there are more or fewer ranges than launches */
     bool lost;             /**< its context was destroyed in the batch */
+    bool complete;         /**< the counters need no further pass */
     size_t captured;       /**< ranges that the counters have */
 } ks_track;
 
