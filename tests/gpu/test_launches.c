@@ -1,6 +1,7 @@
 /* Which launches an annotation has, and how they become one value. */
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,6 +281,62 @@ static void launches_of_two_threads_go_to_their_annotations(void)
     gt_free(out);
 }
 
+/* ---- a thread that launches all the time ----------------------------------------------------- */
+
+static atomic_bool enough;
+
+static void *work_on(void *user)
+{
+    gt_use();
+    while (!atomic_load(&enough)) {
+        launch_many(user);
+        gt_sync(); /* the queue stays short */
+    }
+    return NULL;
+}
+
+static ks_status beside_body(const ks_call *call, void *user, ks_error *err)
+{
+    (void)call;
+    (void)err;
+    KS_ANNOTATE("beside") {
+        launch_many(user);
+    }
+    gt_sync();
+    return KS_OK;
+}
+
+/* Launches of a thread without an annotation belong to what is open on the body's thread. */
+static void runs_begin_and_end_while_another_thread_launches(void)
+{
+    static const char ffmas[] = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+    gt_ptr out = gt_alloc(4096);
+    worker here = {NULL, out, gt_stream(), 1};
+    worker there = {NULL, out, gt_stream(), 1};
+    pthread_t thread;
+    gt_fma_chain(out, 1, 32, 1); /* its function is looked up here */
+    gt_sync();
+    atomic_store(&enough, false);
+    if (!TAP_CHECK(pthread_create(&thread, NULL, work_on, &there) == 0, "no thread")) {
+        return;
+    }
+    double most = 0;
+    for (int i = 0; i < 20; i++) {
+        ks_error err = KS_ERROR_INIT;
+        gt_options options = {.metrics = ffmas, .runs = 3, .replay = KS_REPLAY_KERNEL};
+        ks_results *results = gt_measure(&options, beside_body, &here, &err);
+        TAP_CHECK(err.code == KS_OK, "run %d: %s", i, err.message);
+        double kernels = gt_number(results, "beside", ffmas, "NumKernels");
+        TAP_CHECK(kernels >= PER_THREAD, "run %d: %g kernels", i, kernels);
+        most = kernels > most ? kernels : most;
+        ks_results_free(results);
+    }
+    atomic_store(&enough, true);
+    pthread_join(thread, NULL);
+    tap_note("%g kernels at most, %d of them this thread's", most, PER_THREAD);
+    gt_free(out);
+}
+
 int main(void)
 {
     static const tap_test tests[] = {
@@ -288,6 +345,8 @@ int main(void)
         {"launches outside annotations are nobody's", launches_outside_annotations_are_nobodys},
         {"launches of two threads go to their annotations",
          launches_of_two_threads_go_to_their_annotations},
+        {"runs begin and end while another thread launches",
+         runs_begin_and_end_while_another_thread_launches},
         {"a hundred thousand launches are counted", a_hundred_thousand_launches_are_counted},
     };
     const char *why = gt_open(GT_PTX);

@@ -1,6 +1,7 @@
 /* Passes, failures, and who has the counters. */
 #include <math.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -175,17 +176,46 @@ static int child(void)
     return err.code == KS_OK && ns > 0.0 ? 0 : 1;
 }
 
-static void expect_second_process(const char *when)
+static bool start_second_process(pid_t *pid)
 {
     char *argv[] = {"test_runs", "child", NULL};
+    fflush(stdout);
+    return TAP_CHECK(posix_spawn(pid, "/proc/self/exe", NULL, NULL, argv, environ) == 0,
+                     "no process");
+}
+
+static void expect_second_process(const char *when)
+{
     pid_t pid = 0;
     int status = -1;
-    fflush(stdout);
-    if (TAP_CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) == 0,
-                  "no process")) {
+    if (start_second_process(&pid)) {
         waitpid(pid, &status, 0);
         TAP_CHECK(status == 0, "%s: the second process ended with %d", when, status);
     }
+}
+
+static void a_process_that_waits_has_the_counters_after_a_run(void)
+{
+    state s = {.out = gt_alloc((size_t)BLOCKS * THREADS * 4)};
+    gt_options options = {.metrics = duration};
+    unsigned runs = 0;
+    int status = -1;
+    pid_t pid = 0;
+    pid_t ended = 0;
+    while (ended == 0) { /* it ends: the child's alarm sees to that */
+        ks_error err = KS_ERROR_INIT;
+        ks_results *results = gt_measure(&options, chain_body, &s, &err);
+        TAP_CHECK(err.code == KS_OK && gt_value(results, "chain", duration) > 0.0, "run %u: %s",
+                  runs, err.message);
+        ks_results_free(results);
+        if (runs++ == 0 && !start_second_process(&pid)) {
+            break;
+        }
+        ended = waitpid(pid, &status, WNOHANG);
+    }
+    TAP_CHECK(status == 0, "the second process ended with %d", status);
+    tap_note("%u runs here until it had ended", runs);
+    gt_free(s.out);
 }
 
 static void counters_that_were_given_back_can_be_had_by_others(void)
@@ -250,6 +280,8 @@ int main(int argc, char **argv)
          another_metric_set_in_the_same_process_is_measured},
         {"counters that were given back can be had by others",
          counters_that_were_given_back_can_be_had_by_others},
+        {"a process that waits has the counters after a run",
+         a_process_that_waits_has_the_counters_after_a_run},
     };
     const char *why = gt_open(GT_PTX);
     if (why != NULL) {
