@@ -222,7 +222,7 @@ static int print_passes(const options *o)
     char *copy = strdup(o->passes);
     const char *names[256];
     size_t count = 0;
-    ks_chip_estimate cost;
+    ks_chip_estimate cost = {0};
     char *rest = copy;
     for (char *name; rest != NULL && (name = strsep(&rest, ",")) != NULL;) {
         if (count < sizeof names / sizeof names[0]) {
