@@ -83,8 +83,9 @@ static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)
     const ks_metric *metric = &r->metrics[row->metric];
     /* a row that was normalised kept no mean in the metric's own unit: undo the division */
     double mean = row->summary.mean * (row->normalized ? row->baseline : 1.0);
-    bool small = mean < metric->floor;
-    bool visits_small = mean < metric->visit_floor * row->region->visits;
+    bool small = metric->doubt != NULL && mean < metric->floor;
+    bool visits_small =
+        metric->visit_doubt != NULL && mean < metric->visit_floor * row->region->visits;
     if (small) {
         ks_buf_add(next(to), metric->doubt);
     }

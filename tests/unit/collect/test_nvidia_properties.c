@@ -188,6 +188,20 @@ static void without_a_launch_the_device_is_still_known(void **state)
     KT_HAS(text("empty", "launch__block_size", "Failure"), "no kernel was launched in it");
 }
 
+/* On an H200 host_numa_id is -1, where the host has no such node. */
+static void a_value_below_zero_is_one_as_any_other(void **state)
+{
+    (void)state;
+    enum {
+        HOST_NUMA_ID = 134
+    };
+    fake_device_attribute(0, HOST_NUMA_ID, -1);
+    ask("device__attribute_host_numa_id");
+    run(nothing);
+    KT_F64(value("empty", "device__attribute_host_numa_id"), -1);
+    assert_null(text("empty", "device__attribute_host_numa_id", "Warnings"));
+}
+
 static ks_status graph(const ks_call *call, void *user, ks_error *e)
 {
     (void)call;
@@ -343,6 +357,7 @@ int main(void)
         T(they_go_with_counters),
         T(in_range_replay_too),
         T(without_a_launch_the_device_is_still_known),
+        T(a_value_below_zero_is_one_as_any_other),
         T(of_graphs_nothing_is_known),
         T(contexts_and_streams_have_cuptis_numbers),
         T(runs_that_fail_have_no_values),
