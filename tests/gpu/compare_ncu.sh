@@ -12,7 +12,7 @@ build=$1
 folder=$2
 metrics=${3:-$here/common_metrics.txt}
 zoo=$build/tests/gpu/gpu_zoo
-rounds=${ROUNDS:-3}
+rounds=${ROUNDS:-5}
 runs=${RUNS:-5}
 
 mkdir -p "$folder"
