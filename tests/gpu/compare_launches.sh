@@ -16,7 +16,7 @@ if ! command -v ncu >/dev/null; then
 fi
 
 # all that we have, as the program lists it
-for pattern in 'launch__*' 'device__attribute_*'; do
+for pattern in 'launch__*' 'device__attribute_*' '*__maximum_warps*'; do
     "$1/cli/kernsight" metrics --json "$pattern"
 done | python3 -c '
 import json, sys

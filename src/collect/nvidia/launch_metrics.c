@@ -59,9 +59,9 @@ typedef enum fact {
 #define X KS_LAUNCH_CONTEXT
 
 static const ks_launch_metric metrics[] = {
-    {"launch__block_dim_x", NULL, "x of a block.", 0, BLOCK_X},
-    {"launch__block_dim_y", NULL, "y of a block.", 0, BLOCK_Y},
-    {"launch__block_dim_z", NULL, "z of a block.", 0, BLOCK_Z},
+    {"launch__block_dim_x", "block", "x of a block.", 0, BLOCK_X},
+    {"launch__block_dim_y", "block", "y of a block.", 0, BLOCK_Y},
+    {"launch__block_dim_z", "block", "z of a block.", 0, BLOCK_Z},
     {"launch__block_size", NULL, "Threads of a block.", 0, BLOCK_SIZE},
     {"launch__grid_dim_x", NULL, "x of the grid, in blocks.", 0, GRID_X},
     {"launch__grid_dim_y", NULL, "y of the grid, in blocks.", 0, GRID_Y},
@@ -91,7 +91,7 @@ static const ks_launch_metric metrics[] = {
     {"launch__sm_count", "SM", "SMs that the launch may use.", X, SM_COUNT},
     {"launch__tpc_count", NULL, "TPCs, pairs of SMs, that the launch may use.", X, TPC_COUNT},
     {"launch__stack_size", NULL, "Bytes of a thread's stack, the context's limit.", X, STACK},
-    {"launch__persisting_l2_cache_size", NULL,
+    {"launch__persisting_l2_cache_size", "byte",
      "Bytes of L2 set aside for persisting accesses, the context's limit.", X, PERSISTING_L2},
     {"launch__uses_green_context", NULL, "1: launched in a green context.", X, GREEN},
     {"launch__uses_mps", NULL, "1: the device is shared by MPS.", 0, MPS},
