@@ -9,6 +9,7 @@
  */
 #include "gpu.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,11 +159,12 @@ static const task tasks[] = {
 };
 
 static const char time_metric[] = "gpu__time_duration.sum";
+static const char conflicts[] = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
 static const char *const details[] = {
     "dram__bytes_read.sum",
     "dram__bytes_write.sum",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    conflicts,
 };
 
 /* Bytes per ns are GB/s. */
@@ -209,7 +211,7 @@ static void measure(const task *of, const options *with, bool against_naive, ks_
         ks_results_write_csv(results, with->csv, err);
     }
     if (files && with->plot != NULL) {
-        const char *const metrics[] = {"useful", details[0]};
+        const char *const metrics[] = {"useful", conflicts};
         ks_plot_options plot = KS_PLOT_OPTIONS_INIT;
         plot.metrics = metrics;
         plot.metric_count = 2;
@@ -219,16 +221,31 @@ static void measure(const task *of, const options *with, bool against_naive, ks_
     ks_plan_free(plan);
 }
 
+static bool take_option(const char *name, const char *value, options *with)
+{
+    if (strcmp(name, "-p") == 0) {
+        with->sizes = value;
+    } else if (strcmp(name, "--csv") == 0) {
+        with->csv = value;
+    } else if (strcmp(name, "--plot") == 0) {
+        with->plot = value;
+    } else if (strcmp(name, "--runs") == 0) {
+        with->runs = (uint32_t)strtoul(value, NULL, 10);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     options with = {"n=1024..4096*2", NULL, NULL, 10};
     ks_error err = KS_ERROR_INIT;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        with.sizes = strcmp(argv[i], "-p") == 0 ? argv[i + 1] : with.sizes;
-        with.csv = strcmp(argv[i], "--csv") == 0 ? argv[i + 1] : with.csv;
-        with.plot = strcmp(argv[i], "--plot") == 0 ? argv[i + 1] : with.plot;
-        with.runs =
-            strcmp(argv[i], "--runs") == 0 ? (uint32_t)strtoul(argv[i + 1], NULL, 10) : with.runs;
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc || !take_option(argv[i], argv[i + 1], &with)) {
+            fprintf(stderr, "usage: access [-p n=1024..4096*2] [--runs N] [--csv F] [--plot F]\n");
+            return 2;
+        }
     }
     prepare(&err);
     for (size_t t = 0; err.code == KS_OK && t < sizeof tasks / sizeof tasks[0]; t++) {
@@ -240,5 +257,6 @@ int main(int argc, char **argv)
     }
     free(memory.host);
     free(memory.back);
-    return err.code == KS_OK ? 0 : err.code == KS_UNAVAILABLE ? 77 : 1;
+    bool cannot = err.code == KS_UNAVAILABLE || err.code == KS_EPERM; /* no GPU, or no permission */
+    return err.code == KS_OK ? 0 : cannot ? 77 : 1;
 }
