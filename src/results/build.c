@@ -272,6 +272,24 @@ static ks_status set_region(builder *b, size_t row, const ks_row *from)
     return KS_OK;
 }
 
+/* NULL: it is of the CPU. */
+static ks_status set_card(builder *b, size_t row, const ks_card *card)
+{
+    if (card == NULL) {
+        return KS_OK;
+    }
+    KS_TRY(set_text(b, row, CLOCK_CONTROL, "none"));
+    KS_TRY(set_text(b, row, DEVICE, card->name));
+    KS_TRY(set_text(b, row, GPU, card->name));
+    if (card->compute_khz > 0) {
+        set_i64(b, row, COMPUTE_CLOCK, card->compute_khz);
+    }
+    if (card->memory_khz > 0) {
+        set_i64(b, row, MEMORY_CLOCK, card->memory_khz);
+    }
+    return KS_OK;
+}
+
 static ks_status set_metric(builder *b, size_t row, const ks_row *from)
 {
     const ks_results *r = b->r;
@@ -293,11 +311,7 @@ static ks_status set_metric(builder *b, size_t row, const ks_row *from)
     set_i64(b, row, PASSES, metric->passes);
     KS_TRY(set_text(b, row, REPLAY, metric->replay));
     KS_TRY(set_text(b, row, CACHE_CONTROL, metric->cache));
-    if (metric->device != NULL) {
-        KS_TRY(set_text(b, row, CLOCK_CONTROL, "none"));
-        KS_TRY(set_text(b, row, DEVICE, metric->device));
-        KS_TRY(set_text(b, row, GPU, metric->device));
-    }
+    KS_TRY(set_card(b, row, metric->card));
     return set_pooled(b, row, SOURCE, r->metric_sources[from->metric]);
 }
 

@@ -22,6 +22,12 @@ typedef enum ks_rule {
     KS_RULE_SAME, /**< all must agree, else missing */
 } ks_rule;
 
+/** A GPU, as the rows of its metrics tell of it. */
+typedef struct ks_card {
+    char name[128];
+    int64_t compute_khz, memory_khz; /**< rated top clocks; 0: not told */
+} ks_card;
+
 /** A metric of a run. Texts are static or live as long as the collector. */
 typedef struct ks_metric {
     const char *name;
@@ -41,7 +47,7 @@ typedef struct ks_metric {
     /* of a GPU's; NULL: it is none */
     const char *replay; /**< "user", "range" or "kernel" */
     const char *cache;  /**< "all" is swept, or "none" */
-    const char *device; /**< its name */
+    const ks_card *card;
 } ks_metric;
 
 /** One value being combined. */

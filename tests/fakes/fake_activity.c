@@ -183,6 +183,13 @@ static ks_cupti_result fake_enabled_kinds(ks_cupti_subscription whose, int *kind
     return 0;
 }
 
+static ks_status fake_card(ks_card *out, ks_error *err)
+{
+    (void)err;
+    *out = (ks_card){.name = "Imagined GPU", .compute_khz = 1980000, .memory_khz = 3201000};
+    return KS_OK;
+}
+
 static ks_status fake_connect(ks_activity_api *self, ks_error *err)
 {
     self->enabled_kinds = fake_activity.script.old ? NULL : fake_enabled_kinds;
@@ -321,6 +328,7 @@ static ks_cupti_result fake_pop(int kind, uint64_t *id)
 static ks_activity_api table = {
     .absent = fake_absent,
     .connect = fake_connect,
+    .card = fake_card,
     .others_listen = fake_others_listen,
     .synchronize = fake_synchronize,
     .result_name = fake_result_name,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "collect/nvidia/device_metrics.h"
 #include "collect/nvidia/refusal.h"
 
 static void write_uuid(const ks_cuda_uuid *id, char *to, size_t size)
@@ -42,15 +43,29 @@ ks_status ks_gpu_start_profiler(const ks_cupti *cupti, ks_error *err)
                        : ks_counters_fail(cupti, result, "cannot initialise CUPTI's profiler", err);
 }
 
+static int64_t clock_of(const ks_cuda *cuda, ks_cuda_device device, int attribute)
+{
+    int khz = 0;
+    return cuda->attribute(&khz, attribute, device) == 0 && khz > 0 ? khz : 0;
+}
+
+static ks_status read_card(const ks_cuda *cuda, ks_cuda_device device, ks_card *out, ks_error *err)
+{
+    ks_cuda_result result = cuda->device_name(out->name, sizeof out->name, device);
+    if (result != 0) {
+        return ks_cuda_fail(cuda, result, "cannot ask about a GPU", err);
+    }
+    out->compute_khz = clock_of(cuda, device, KS_ATTRIBUTE_CLOCK_RATE);
+    out->memory_khz = clock_of(cuda, device, KS_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    return KS_OK;
+}
+
 ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device device, ks_gpu *out,
                     ks_error *err)
 {
     *out = (ks_gpu){.cuda = cuda, .cupti = cupti, .device = device};
     KS_TRY(ks_gpu_start_profiler(cupti, err));
-    ks_cuda_result result = cuda->device_name(out->name, sizeof out->name, device);
-    if (result != 0) {
-        return ks_cuda_fail(cuda, result, "cannot ask about a GPU", err);
-    }
+    KS_TRY(read_card(cuda, device, &out->card, err));
     KS_TRY(ks_gpu_uuid(cuda, device, out->uuid, err));
     ks_cupti_chip_name chip = {.size = KS_KNOWN(ks_cupti_chip_name, name),
                                .device = (size_t)device};
@@ -62,22 +77,32 @@ ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device d
     return KS_OK;
 }
 
+static ks_status device_here(const ks_cuda *cuda, ks_cuda_device *out, ks_error *err)
+{
+    ks_cuda_context context = NULL;
+    ks_cuda_result result = cuda->device(out, 0);
+    if (cuda->context(&context) == 0 && context != NULL) {
+        result = cuda->context_device(out);
+    }
+    return result == 0 ? KS_OK : ks_cuda_fail(cuda, result, "cannot tell which GPU is used", err);
+}
+
 ks_status ks_gpu_here(ks_gpu *out, ks_error *err)
 {
     const ks_cuda *cuda = NULL;
     const ks_cupti *cupti = NULL;
-    ks_cuda_context context = NULL;
     ks_cuda_device device = 0;
     KS_TRY(ks_cuda_get(&cuda, err));
     KS_TRY(ks_cupti_get(&cupti, err));
-    ks_cuda_result result = cuda->device(&device, 0);
-    if (cuda->context(&context) == 0 && context != NULL) {
-        result = cuda->context_device(&device);
-    }
-    if (result != 0) {
-        return ks_cuda_fail(cuda, result, "cannot tell which GPU is used", err);
-    }
+    KS_TRY(device_here(cuda, &device, err));
     return ks_gpu_at(cuda, cupti, device, out, err);
+}
+
+ks_status ks_gpu_card(const ks_cuda *cuda, ks_card *out, ks_error *err)
+{
+    ks_cuda_device device = 0;
+    KS_TRY(device_here(cuda, &device, err));
+    return read_card(cuda, device, out, err);
 }
 
 /* The chip that was asked for last. */

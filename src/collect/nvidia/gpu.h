@@ -4,6 +4,7 @@
 
 #include "collect/nvidia/chip.h"
 #include "collect/nvidia/cuda.h"
+#include "samples/samples.h"
 
 /** Room for "GPU-...", terminator included. */
 #define KS_GPU_UUID_MAX 48
@@ -12,7 +13,7 @@ typedef struct ks_gpu {
     const ks_cuda *cuda;
     const ks_cupti *cupti;
     ks_cuda_device device;
-    char name[128];
+    ks_card card;
     char uuid[KS_GPU_UUID_MAX];
     char chip[32]; /**< as CUPTI spells it */
 } ks_gpu;
@@ -23,6 +24,10 @@ typedef struct ks_gpu {
  * @return KS_UNAVAILABLE: no driver, no device, or no CUPTI; KS_EVENDOR, KS_ENOMEM
  */
 ks_status ks_gpu_here(ks_gpu *out, ks_error *err);
+
+/** The same device, as rows tell of it: asks the driver alone. @return KS_UNAVAILABLE, KS_EVENDOR
+ */
+ks_status ks_gpu_card(const ks_cuda *cuda, ks_card *out, ks_error *err);
 
 /** Initialise CUPTI's profiler, once: before that it can be asked nothing about devices. */
 ks_status ks_gpu_start_profiler(const ks_cupti *cupti, ks_error *err);

@@ -101,7 +101,7 @@ static ks_status describe_metrics(ks_collector *self, const ks_collect_spec *spe
         metric->source = ks_nvidia_ops.name;
         metric->passes = property ? 1 : (uint32_t)self->counters.config.passes;
         metric->replay = replay_name(spec->controls->replay);
-        metric->device = self->gpu.name;
+        metric->card = &self->gpu.card;
     }
     return KS_OK;
 }
@@ -180,7 +180,7 @@ static ks_status nvidia_facts(const ks_collector *self, const ks_fact_sink *to, 
     char text[600];
     int version = 0;
     cuda->version(&version);
-    KS_TRY(to->add(to->self, "gpu", ks_text(self->gpu.name), NULL, err));
+    KS_TRY(to->add(to->self, "gpu", ks_text(self->gpu.card.name), NULL, err));
     KS_TRY(to->add(to->self, "gpu_uuid", ks_text(self->gpu.uuid), NULL, err));
     KS_TRY(to->add(to->self, "gpu_chip", ks_text(self->gpu.chip), NULL, err));
     snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);

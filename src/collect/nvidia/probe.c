@@ -79,8 +79,8 @@ static ks_status tell_device(const ks_cuda *cuda, const ks_cupti *cupti, int ind
         return tell(to, fact, text, NULL, err);
     }
     const char *unsupported = ks_counters_unsupported(cupti, device);
-    snprintf(text, sizeof text, "%s, chip %s, %d SMs, %s, %s%s", gpu.name, gpu.chip, sms, gpu.uuid,
-             unsupported == NULL ? "counters supported" : "no counters: ",
+    snprintf(text, sizeof text, "%s, chip %s, %d SMs, %s, %s%s", gpu.card.name, gpu.chip, sms,
+             gpu.uuid, unsupported == NULL ? "counters supported" : "no counters: ",
              unsupported == NULL ? "" : unsupported);
     KS_TRY(tell(to, fact, text, NULL, err));
     return tell_holder(index, gpu.uuid, to, err);

@@ -44,7 +44,10 @@ static void a_kernel_has_its_values_and_says_how_they_came_about(void **state)
     assert_string_equal(text("one", READ, "Unit"), "byte");
     assert_string_equal(text("one", TIME, "Unit"), "ns");
     assert_string_equal(text("one", READ, "Source"), "nvidia");
-    assert_non_null(text("one", READ, "Device"));
+    assert_string_equal(text("one", READ, "Device"), "Fake GPU");
+    assert_string_equal(text("one", READ, "GPU"), "Fake GPU");
+    KT_F64(number("one", READ, "ComputeClock"), 1980000);
+    KT_F64(number("one", READ, "MemoryClock"), 3201000);
     assert_string_equal(ks_table_fact(table(), "gpu_chip").text, "GH100");
 }
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "collect/nvidia/cuda.h"
 #include "collect/nvidia/cupti.h"
+#include "collect/nvidia/gpu.h"
 #include "collect/nvidia/launches.h"
 
 static const ks_cuda *cuda;
@@ -30,6 +31,11 @@ static ks_status real_connect(ks_activity_api *self, ks_error *err)
                                      "kernels cannot be traced: %s has no function %s; use CUPTI "
                                      "12.8 or later",
                                      cupti->library.path, missing);
+}
+
+static ks_status real_card(ks_card *out, ks_error *err)
+{
+    return ks_gpu_card(cuda, out, err);
 }
 
 static void ignore_callback(void *self, int domain, uint32_t function, const void *data)
@@ -70,6 +76,7 @@ static const char *real_result_name(ks_cupti_result result)
 static ks_activity_api real = {
     .absent = ks_cuda_absent,
     .connect = real_connect,
+    .card = real_card,
     .others_listen = real_others_listen,
     .synchronize = real_synchronize,
     .result_name = real_result_name,

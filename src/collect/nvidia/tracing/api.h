@@ -6,6 +6,7 @@
 
 #include "collect/nvidia/abi_activity.h"
 #include "kernsight/status.h"
+#include "samples/samples.h"
 
 typedef struct ks_activity_api {
     /** Why nothing can be traced on this machine, as far as a look at it tells: nothing is loaded.
@@ -13,6 +14,8 @@ typedef struct ks_activity_api {
     const char *(*absent)(void);
     /** Load the libraries and fill in the vendor's functions. Again and again is fine. */
     ks_status (*connect)(struct ks_activity_api *self, ks_error *err);
+    /** The GPU of the calling thread's context, or the first one. */
+    ks_status (*card)(ks_card *out, ks_error *err);
     /** Whether another part of the process listens to CUPTI's callbacks. */
     bool (*others_listen)(void);
     /** Wait until the work of the calling thread's context is done. It makes a call of the driver

@@ -28,6 +28,7 @@ struct ks_collector {
     ks_owners owners;
     ks_tracing_wish wish;
     const ks_controls *controls;
+    ks_card card;
     uint32_t first_slot;
     char refusal[512]; /* why this pass has no values; empty: it has */
     ks_moment pass_began;
@@ -170,13 +171,15 @@ static ks_status tracing_open(const ks_collect_spec *spec, ks_collector **out, k
     ks_trace_init(&self->trace, api);
     ks_owners_init(&self->owners);
     self->controls = spec->controls;
-    for (uint32_t i = 0; i < spec->count; i++) {
-        ks_status status = ks_tracing_take(&self->wish, spec->metrics[i], spec->numbers[i],
-                                           ks_tracing_ops.name, err);
-        if (status != KS_OK) {
-            tracing_close(self);
-            return status;
-        }
+    ks_status status = api->card(&self->card, err);
+    for (uint32_t i = 0; i < spec->count && status == KS_OK; i++) {
+        spec->metrics[i]->card = &self->card;
+        status = ks_tracing_take(&self->wish, spec->metrics[i], spec->numbers[i],
+                                 ks_tracing_ops.name, err);
+    }
+    if (status != KS_OK) {
+        tracing_close(self);
+        return status;
     }
     *out = self;
     return KS_OK;
