@@ -21,6 +21,10 @@
     X(cuModuleLoadData, (void **module, const void *image))                               \
     X(cuModuleGetFunction, (void **function, void *module, const char *name))             \
     X(cuStreamCreate, (void **stream, unsigned flags))                                    \
+    X(cuStreamBeginCapture_v2, (void *stream, int mode))                                  \
+    X(cuStreamEndCapture, (void *stream, void **graph))                                   \
+    X(cuGraphInstantiateWithFlags, (void **made, void *graph, unsigned long long flags))  \
+    X(cuGraphLaunch, (void *graph, void *stream))                                         \
     X(cuMemAlloc_v2, (gt_ptr * memory, size_t bytes))                                     \
     X(cuMemFree_v2, (gt_ptr memory))                                                      \
     X(cuMemcpyHtoD_v2, (gt_ptr to, const void *from, size_t bytes))                       \
@@ -33,6 +37,7 @@ enum {
     ATTRIBUTE_MULTIPROCESSORS = 16,
     ATTRIBUTE_L2_BYTES = 38,
     STREAM_NON_BLOCKING = 1,
+    CAPTURE_THREAD = 1, /* what other threads do is not looked at */
     KERNELS = 16
 };
 
@@ -206,6 +211,25 @@ void gt_sync(void)
     check(driver.cuCtxSynchronize(), "cuCtxSynchronize");
 }
 
+void gt_capture(void *stream)
+{
+    check(driver.cuStreamBeginCapture_v2(stream, CAPTURE_THREAD), "cuStreamBeginCapture");
+}
+
+void *gt_captured(void *stream)
+{
+    void *graph = NULL;
+    void *made = NULL;
+    check(driver.cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+    check(driver.cuGraphInstantiateWithFlags(&made, graph, 0), "cuGraphInstantiate");
+    return made;
+}
+
+void gt_launch_graph(void *graph, void *stream)
+{
+    check(driver.cuGraphLaunch(graph, stream), "cuGraphLaunch");
+}
+
 /* Looked up once; by the thread that opened the GPU first, so that others only read. */
 static void *function_of(const char *kernel)
 {
@@ -266,10 +290,15 @@ void gt_shared_loads(gt_ptr out, unsigned blocks, unsigned threads, unsigned n)
     gt_launch("shared_loads", (gt_shape){blocks, 1, threads, 1}, NULL, arguments);
 }
 
-void gt_spin(gt_ptr out, int64_t cycles)
+void gt_spin_on(void *stream, gt_ptr out, int64_t cycles)
 {
     void *arguments[] = {&out, &cycles};
-    gt_launch("spin", (gt_shape){1, 1, 32, 1}, NULL, arguments);
+    gt_launch("spin", (gt_shape){1, 1, 32, 1}, stream, arguments);
+}
+
+void gt_spin(gt_ptr out, int64_t cycles)
+{
+    gt_spin_on(NULL, out, cycles);
 }
 
 static void multiply(const char *kernel, gt_shape shape, gt_ptr c, gt_ptr a, gt_ptr b, unsigned n)

@@ -32,6 +32,10 @@ gt_ptr gt_floats(size_t n);
 
 /* A stream that does not wait for others; NULL elsewhere means the default one. */
 void *gt_stream(void);
+/* What the thread launches on the stream between the two becomes a graph, and is not run. */
+void gt_capture(void *stream);
+void *gt_captured(void *stream);
+void gt_launch_graph(void *graph, void *stream);
 void gt_sync(void);
 
 typedef struct gt_shape {
@@ -47,6 +51,7 @@ void gt_vadd(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n);
 void gt_fma_chain(gt_ptr out, unsigned blocks, unsigned threads, unsigned n);
 void gt_shared_loads(gt_ptr out, unsigned blocks, unsigned threads, unsigned n);
 void gt_spin(gt_ptr out, int64_t cycles);
+void gt_spin_on(void *stream, gt_ptr out, int64_t cycles);
 void gt_matmul_naive(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n);
 void gt_matmul_tiled(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n);
 void gt_matmul_fast(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n);

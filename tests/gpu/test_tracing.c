@@ -1,5 +1,6 @@
 /* Kernel tracing: how many kernels there were, how long each took, and how long all of them. */
 #include <math.h>
+#include <string.h>
 
 #include "gpu.h"
 #include "measure.h"
@@ -87,11 +88,108 @@ static void tracing_and_counters_go_together(void)
     gt_free(out);
 }
 
+/* ---- graphs, and kernels at the same time ---------------------------------------------------- */
+
+typedef struct work {
+    gt_ptr out;
+    void *graph;
+    void *streams[2];
+} work;
+
+static work new_work(void)
+{
+    work w = {.out = gt_alloc(4096), .streams = {gt_stream(), gt_stream()}};
+    gt_spin_on(w.streams[0], w.out, 1); /* its function is looked up here */
+    gt_sync();
+    gt_capture(w.streams[0]);
+    for (int i = 0; i < LAUNCHES; i++) {
+        gt_spin_on(w.streams[0], w.out, SPIN);
+    }
+    w.graph = gt_captured(w.streams[0]);
+    return w;
+}
+
+static ks_status graphs_and_streams(const ks_call *call, void *user, ks_error *err)
+{
+    (void)call;
+    (void)err;
+    work *w = user;
+    KS_ANNOTATE("graph") {
+        gt_launch_graph(w->graph, w->streams[0]);
+    }
+    gt_sync();
+    KS_ANNOTATE("beside") {
+        for (int i = 0; i < 2; i++) {
+            gt_spin_on(w->streams[i], w->out, SPIN);
+        }
+    }
+    gt_sync();
+    return KS_OK;
+}
+
+static void graphs_and_kernels_at_the_same_time_are_seen(void)
+{
+    work w = new_work();
+    ks_error err = KS_ERROR_INIT;
+    gt_options options = {.metrics = "kernel__*", .runs = 5, .warmup = 1};
+    ks_results *results = gt_measure(&options, graphs_and_streams, &w, &err);
+    TAP_CHECK(err.code == KS_OK, "%s", err.message);
+    TAP_EXACT(gt_value(results, "graph", count), LAUNCHES);
+    check_time(results, "graph", LAUNCHES);
+    TAP_EXACT(gt_value(results, "beside", count), 2);
+    double both = gt_value(results, "beside", time);
+    double whole = gt_value(results, "beside", span);
+    TAP_CHECK(whole > 0.4 * both && whole < 0.8 * both, "two at once: %g ns, all of them %g ns",
+              both, whole);
+    tap_note("two kernels at once: %g ns, all of them %g ns", both, whole);
+    ks_results_free(results);
+    gt_free(w.out);
+}
+
+static ks_status graph_alone(const ks_call *call, void *user, ks_error *err)
+{
+    (void)call;
+    (void)err;
+    work *w = user;
+    KS_ANNOTATE("graph") {
+        gt_launch_graph(w->graph, w->streams[0]);
+        gt_sync();
+    }
+    return KS_OK;
+}
+
+/* Its kernels have no counters of their own: the text names both ways out, and both work. */
+static void counters_of_a_graph_are_those_of_a_range(void)
+{
+    work w = new_work();
+    ks_error err = KS_ERROR_INIT;
+    gt_options options = {.metrics = "gpu__time_duration.sum,smsp__inst_executed.sum", .warmup = 1};
+    ks_results *results = gt_measure(&options, graph_alone, &w, &err);
+    TAP_CHECK(err.code != KS_OK && isnan(gt_value(results, "graph", counted_time)), "it has %g ns",
+              gt_value(results, "graph", counted_time));
+    TAP_CHECK(strstr(err.message, "range replay") != NULL && strstr(err.message, time) != NULL,
+              "it says: %s", err.message);
+    ks_results_free(results);
+
+    ks_error_clear(&err);
+    options.replay = KS_REPLAY_RANGE;
+    results = gt_measure(&options, graph_alone, &w, &err);
+    TAP_CHECK(err.code == KS_OK, "%s", err.message);
+    double ns = gt_value(results, "graph", counted_time);
+    TAP_CHECK(ns > SPIN * LAUNCHES / 2.5, "a range of %g ns", ns);
+    TAP_CHECK(gt_value(results, "graph", "smsp__inst_executed.sum") > 0, "no instructions");
+    ks_results_free(results);
+    gt_free(w.out);
+}
+
 int main(void)
 {
     static const tap_test tests[] = {
         {"kernels are counted and timed", kernels_are_counted_and_timed},
         {"tracing and counters go together", tracing_and_counters_go_together},
+        {"graphs and kernels at the same time are seen",
+         graphs_and_kernels_at_the_same_time_are_seen},
+        {"counters of a graph are those of a range", counters_of_a_graph_are_those_of_a_range},
     };
     const char *why = gt_open(GT_PTX);
     return why != NULL ? tap_skip_all(why) : tap_main(tests, sizeof tests / sizeof tests[0]);
