@@ -17,14 +17,6 @@ void ks_launch_shape_init(ks_launch_shape *shape)
     };
 }
 
-void ks_launch_shape_call(ks_launch_shape *shape, const ks_cuda_launch_args *args)
-{
-    memcpy(shape->grid, args->grid, sizeof shape->grid);
-    memcpy(shape->block, args->block, sizeof shape->block);
-    shape->dynamic_shared = args->shared_bytes;
-    shape->stream = args->stream;
-}
-
 void ks_launch_shape_config(ks_launch_shape *shape, const ks_cuda_launch_config *config)
 {
     memcpy(shape->grid, config->grid, sizeof shape->grid);

@@ -47,10 +47,7 @@ typedef struct ks_launch_shape {
 /** With nothing known. */
 void ks_launch_shape_init(ks_launch_shape *shape);
 
-/** Fill in what a call says: of cuLaunchKernel and cuLaunchCooperativeKernel. */
-void ks_launch_shape_call(ks_launch_shape *shape, const ks_cuda_launch_args *args);
-
-/** Likewise of cuLaunchKernelEx. */
+/** Fill in what a call of cuLaunchKernelEx says. */
 void ks_launch_shape_config(ks_launch_shape *shape, const ks_cuda_launch_config *config);
 
 /**
@@ -58,7 +55,7 @@ void ks_launch_shape_config(ks_launch_shape *shape, const ks_cuda_launch_config 
  * What it does not tell stays unknown.
  *
  * @param[in]     needs  KS_LAUNCH_*, of the metrics that are asked for
- * @param[in,out] shape  filled by ks_launch_shape_call() or _config()
+ * @param[in,out] shape  with what the call says
  *
  * Threads: any; no allocation, no lock of ours, nothing waits for the device.
  */

@@ -342,20 +342,20 @@ static void the_driver_is_asked_for_what_is_needed(void **state)
                           .potential_cluster = tell_potential,
                           .context_limit = tell_limit,
                           .stream_green = tell_green};
-    const ks_cuda_launch_args args = {.function = (ks_cuda_function)0x1,
-                                      .grid = {8, 1, 1},
-                                      .block = {64, 2, 1},
-                                      .shared_bytes = 512,
-                                      .stream = (ks_cuda_stream)0x77};
+    ks_cuda_function function = (ks_cuda_function)0x1;
+    const ks_cuda_launch_config config = {.grid = {8, 1, 1},
+                                          .block = {64, 2, 1},
+                                          .shared_bytes = 512,
+                                          .stream = (ks_cuda_stream)0x77};
     ks_launch_shape shape;
     ks_launch_shape_init(&shape);
-    ks_launch_shape_call(&shape, &args);
+    ks_launch_shape_config(&shape, &config);
     asked = 0;
-    ks_launch_shape_read(&cuda, args.function, 0, &shape);
+    ks_launch_shape_read(&cuda, function, 0, &shape);
     assert_int_equal(asked, 0);
     assert_int_equal(shape.registers, -1);
     ks_launch_shape_read(
-        &cuda, args.function,
+        &cuda, function,
         KS_LAUNCH_FUNCTION | KS_LAUNCH_ACTIVE | KS_LAUNCH_CLUSTERS | KS_LAUNCH_CONTEXT, &shape);
     assert_int_equal(shape.registers, 40);
     assert_int_equal(shape.static_shared, 2048);
