@@ -249,9 +249,10 @@ static int print_passes(const options *o)
     if (cost.metrics == 0) {
         puts("no counter is read: they tell of launches and devices");
     } else {
-        printf("about %.3g ms more for each run and %.2g ms for each kernel that it launches,\n"
-               "an estimate from what it cost on an H200\n",
-               cost.run_ms, cost.launch_ms);
+        printf(
+            "about %.2g ms more for each config, and %.2g ms for each kernel that a run launches,\n"
+            "an estimate from what it cost on an H200\n",
+            cost.config_ms, cost.launch_ms);
     }
     return EXIT_OK;
 }

@@ -81,12 +81,13 @@ KS_API ks_status ks_metric_sets_table(ks_table **out, ks_error *err);
 typedef struct ks_chip_estimate {
     size_t metrics;   /**< that need counters */
     size_t passes;    /**< calls of the body for each run; a device may need more */
-    double run_ms;    /**< added to each run, all its passes together */
-    double launch_ms; /**< added for each kernel launch of a run, likewise */
+    double config_ms; /**< added for each config, all its passes together, however many runs */
+    double launch_ms; /**< added for each kernel that a run launches, likewise, with the sweep of
+                         the caches before it */
 } ks_chip_estimate;
 
 /**
- * What each run of a plan with these metrics costs, on a chip of which all counters can be had.
+ * What measuring these metrics costs, on a chip of which all counters can be had.
  *
  * @param[in]  metrics  full names, patterns with a point in them, sets; `count` >= 1 of them.
  *                      Metrics of launches and devices need no counter, and no pass beyond the

@@ -133,7 +133,7 @@ static ks_status estimate(ks_chip *chip, const char *const *metrics, size_t coun
     out->passes = passes;
     out->metrics = c->count;
     out->launch_ms = (double)passes * ks_cost_of_launch(c->list, c->count);
-    out->run_ms = (double)passes * ks_cost_of_pass(c->list, c->count);
+    out->config_ms = (double)passes * ks_cost_of_pass(c->list, c->count);
     return KS_OK;
 }
 

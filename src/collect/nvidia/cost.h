@@ -4,10 +4,11 @@
 
 #include <stddef.h>
 
-/** Milliseconds that each launch takes longer in each pass, where these counters are read. */
+/** Milliseconds that each launch takes longer in each pass, where these counters are read and
+ * caches are swept. */
 double ks_cost_of_launch(const char *const *counters, size_t count);
 
-/** Milliseconds that each pass takes longer, whatever is launched in it. */
+/** Milliseconds that each pass of a config takes longer, however many runs it has. */
 double ks_cost_of_pass(const char *const *counters, size_t count);
 
 #endif
