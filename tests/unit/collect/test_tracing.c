@@ -2,7 +2,6 @@
 #include "fakes/tracing_fixture.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "collect/clock/clock.h"
 

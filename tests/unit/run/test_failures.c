@@ -2,7 +2,6 @@
 #include "fakes/run_fixture.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static ks_status two_kernels(const ks_call *call, void *user, ks_error *e)
 {
