@@ -110,6 +110,8 @@ for test in kernels memory counts runs launches tracing; do
     say "test-$test" '^(not ok|Bail|# [0-9]+ passed)' 5
     say "test-$test" '^# test_' 2
 done
+step cuda-program 60 tests/gpu/cuda_program.sh build/install-gpu "$out/cuda"
+say cuda-program '(of the bytes|Error|error)' 3
 step compare-ncu 120 tests/gpu/compare_ncu.sh $build "$out"
 say compare-ncu '(agree|^a short|^beyond|compare_ncu|gpu_zoo)' 12
 step launch-metrics 60 tests/gpu/compare_launches.sh $build "$out"
