@@ -1,6 +1,7 @@
 /* Launches: whose they are, how they combine, and what happens when some are lost. */
 #include "fakes/run_fixture.h"
 
+#include <math.h>
 #include <pthread.h>
 
 /* ---- launches ---------------------------------------------------------------------------------
@@ -213,7 +214,38 @@ static void refusing_to_combine_names_the_kernels(void **state) /* C01 */
     KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
     KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
     KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
-             "annotation 'mixed' launched 2 kernels in one run (A, B), and the plan refuses");
+             "annotation 'mixed' launched 2 kernels in one run, and the plan refuses to combine "
+             "them; annotate one of them, ignore the others (ks_plan_ignore_kernel()), or let the "
+             "plan combine them (ks_plan_combine()): A, B");
+}
+
+static ks_status three_kernels(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("mixed") {
+        fake_launch("A", 1000, 8, 90);
+        fake_launch("_Z5scaleIfLi4EEvPT_i", 9000, 2, 10);
+        fake_launch("A", 1000, 8, 90);
+    }
+    KS_ANNOTATE("single") {
+        fake_launch("A", 1000, 8, 90);
+    }
+    return KS_OK;
+}
+
+static void a_tolerant_plan_that_refuses_names_the_kernels_in_the_row(void **state) /* C01 */
+{
+    (void)state;
+    KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    run_fake(three_kernels);
+    kt_key key = {"mixed", "fake__bytes.sum", KT_ANY};
+    assert_true(isnan(mean("mixed", "fake__bytes.sum")));
+    KT_HAS(kt_text(table(), key, "Failure"), "launched 3 kernels in one run");
+    KT_HAS(kt_text(table(), key, "Failure"), ": A 2x, scale<float, 4>");
+    KT_F64(mean("single", "fake__bytes.sum"), 8);
 }
 
 static ks_status enter_twice(const ks_call *call, void *user, ks_error *e)
@@ -271,6 +303,7 @@ int main(void)
         T(passes_that_stay_different_fail_naming_what_differs),
         T(a_spoilt_config_is_marked_when_tolerant),
         T(refusing_to_combine_names_the_kernels),
+        T(a_tolerant_plan_that_refuses_names_the_kernels_in_the_row),
         T(refusing_to_combine_counts_visits_too),
         T(adding_percentages_is_done_with_a_warning),
     };
