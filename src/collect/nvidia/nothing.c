@@ -56,17 +56,18 @@ static const char *reason_of(unsigned did, bool sees_copies)
                : "no kernel was launched in it (copies and memsets are none)";
 }
 
-static bool is_outside(const ks_ledger *ledger, const ks_launch *launch)
-{
-    return launch->pass == ledger->first_pass && launch->annotation == KS_NO_ANNOTATION;
-}
-
+/* Launches outside annotations in the first run that has some; of one kernel, or (0) of all. */
 static uint64_t count_outside(const ks_ledger *ledger, ks_text_id kernel)
 {
     uint64_t count = 0;
+    const ks_launch *first = NULL;
     for (size_t i = 0; i < ledger->count; i++) {
         const ks_launch *l = &ledger->launches[i];
-        count += is_outside(ledger, l) && (kernel == 0 || l->kernel == kernel);
+        if (l->pass != ledger->first_pass || l->annotation != KS_NO_ANNOTATION) {
+            continue;
+        }
+        first = first != NULL ? first : l;
+        count += l->run == first->run && (kernel == 0 || l->kernel == kernel);
     }
     return count;
 }
@@ -165,4 +166,22 @@ ks_status ks_nothing_idle(const ks_nothing *nothing, ks_samples *into, ks_error 
     }
     ks_buf_fini(&text);
     return status;
+}
+
+ks_status ks_nothing_matched(const ks_controls *controls, const bool *matched, ks_pool *warnings,
+                             ks_error *err)
+{
+    for (size_t i = 0; i < controls->ignored_count; i++) {
+        if (!matched[i]) {
+            char text[320];
+            ks_text_id id = 0;
+            snprintf(text, sizeof text,
+                     "no kernel matched '%.200s', which the plan leaves out (kernels' names are in "
+                     "the column Kernel)",
+                     controls->ignored[i]);
+            ks_utf8_clean(text);
+            KS_TRY(ks_pool_add(warnings, text, &id, err));
+        }
+    }
+    return KS_OK;
 }

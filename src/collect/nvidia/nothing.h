@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 #include "annotate/session.h"
-#include "samples/ledger.h"
-#include "samples/samples.h"
+#include "collect/collector.h"
 
 /** What an annotation did, a bit each. */
 typedef enum ks_instead {
@@ -43,6 +42,11 @@ void ks_nothing_reason(const ks_nothing *nothing, uint32_t annotation, char to[K
  * no value. @param[in] numbers  in the samples, `count` of them */
 ks_status ks_nothing_tell(const ks_nothing *nothing, const uint32_t *numbers, size_t count,
                           ks_samples *into, ks_error *err);
+
+/** Warn of the patterns of kernels to leave out that none matched. @param[in] matched  by pattern
+ */
+ks_status ks_nothing_matched(const ks_controls *controls, const bool *matched, ks_pool *warnings,
+                             ks_error *err);
 
 /** Say in the samples' `idle` that no annotation of the batch launched anything. */
 ks_status ks_nothing_idle(const ks_nothing *nothing, ks_samples *into, ks_error *err);

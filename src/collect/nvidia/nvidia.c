@@ -298,20 +298,8 @@ static void nvidia_abort(ks_collector *self, const ks_run_ctx *ctx)
 
 static ks_status nvidia_warn(const ks_collector *self, ks_pool *warnings, ks_error *err)
 {
-    const ks_controls *controls = self->measuring.controls;
-    for (size_t i = 0; i < controls->ignored_count; i++) {
-        if (!self->measuring.ignored_any[i]) {
-            char text[320];
-            ks_text_id id = 0;
-            snprintf(text, sizeof text,
-                     "no kernel matched '%.200s', which the plan leaves out (kernels' names are in "
-                     "the column Kernel)",
-                     controls->ignored[i]);
-            ks_utf8_clean(text);
-            KS_TRY(ks_pool_add(warnings, text, &id, err));
-        }
-    }
-    return KS_OK;
+    const ks_measuring *m = &self->measuring;
+    return ks_nothing_matched(m->controls, m->ignored_any, warnings, err);
 }
 
 void ks_nvidia_release(void)
