@@ -278,6 +278,15 @@ SAME(ks_cupti_callback_data, context, CUpti_CallbackData, context);
 SAME(ks_cupti_callback_data, context_id, CUpti_CallbackData, contextUid);
 SAME(ks_cupti_callback_data, correlation, CUpti_CallbackData, correlationId);
 SAME_SIZE(uint32_t, CUpti_CallbackId);
+#ifdef CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN /* not in the oldest */
+#define SUBSCRIBER CUpti_SubscriberParams
+SAME(ks_cupti_subscriber_params, size, SUBSCRIBER, structSize);
+SAME(ks_cupti_subscriber_params, name, SUBSCRIBER, subscriberName);
+SAME(ks_cupti_subscriber_params, holder, SUBSCRIBER, oldSubscriberName);
+SAME(ks_cupti_subscriber_params, holder_bytes, SUBSCRIBER, oldSubscriberSize);
+SAME_KNOWN(ks_cupti_subscriber_params, holder_bytes, CUpti_SubscriberParams_STRUCT_SIZE);
+SAME_NUMBER(KS_CUPTI_HOLDER_BYTES, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
+#endif
 SAME_SIZE(int, CUpti_CallbackDomain);
 
 SAME(ks_cuda_launch_args, function, cuLaunchKernel_params, f);

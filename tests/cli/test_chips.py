@@ -180,7 +180,7 @@ def test_our_declarations_are_those_of_the_vendor(tmp_path):
     (tmp_path / "string").write_text("")
     flags = ["-std=c11", "-fsyntax-only", "-Wall", "-Werror", f"-I{ROOT}/src", f"-I{tmp_path}",
              f"-I{WHEEL}/include"]
-    for checks in ["nvidia.c", "activity.c"]:
+    for checks in ["nvidia.c", "activity.c", "nvml.c"]:
         done = subprocess.run(["cc", *flags, ROOT / "tests/abi" / checks], capture_output=True,
                               text=True)
         assert done.returncode == 0, done.stderr

@@ -15,9 +15,11 @@ def facts(ks):
     """What `kernsight doctor` says of NVIDIA's, with the fakes and a script for them."""
     def call(script="", cupti="libcupti.so.13", **more):
         env = {"KERNSIGHT_CUDA_LIB": str(FAKES / "libcuda.so.1"),
-               "KERNSIGHT_CUPTI_LIB": str(FAKES / cupti), "FAKE_NVIDIA": script, **more}
-        told = json.loads(ks("doctor", "--json", env=env).stdout)
-        return {f["Fact"]: f["Value"] for f in told if f["Collector"] == "nvidia"}
+               "KERNSIGHT_CUPTI_LIB": str(FAKES / cupti),
+               "KERNSIGHT_NVML_LIB": str(FAKES / "libnvidia-ml.so.1"), "FAKE_NVIDIA": script, **more}
+        told = [f for f in json.loads(ks("doctor", "--json", env=env).stdout) if f["Collector"] == "nvidia"]
+        call.cures = {f["Fact"]: f["Cure"] for f in told}
+        return {f["Fact"]: f["Value"] for f in told}
     return call
 
 
@@ -28,6 +30,28 @@ def test_devices_are_told(facts):
     assert told["device_1"].startswith("Fake GPU, chip GH100, 132 SMs, "
                                        "GPU-fafafafa-fafa-fafa-fafa-fafafafafa01")
     assert "device_2" not in told
+
+
+def test_nvml_is_told(facts):
+    assert facts("driver=570.1")["nvml"] == f"{FAKES}/libnvidia-ml.so.1, driver 570.1"
+    assert facts(KERNSIGHT_NVML_LIB="/no/libnvidia-ml.so.1")["nvml"].startswith(
+        "there is no NVML here: /no/libnvidia-ml.so.1")
+    assert "utility" in facts.cures["nvml"]
+    assert "Driver/library version mismatch (18)" in facts("nvmlInit_v2=18")["nvml"]
+    assert "device_0" in facts("nvmlInit_v2=18")
+
+
+def test_a_divided_gpu_is_told(facts):
+    assert not [fact for script in ["", "mig=3", "nvmlInit_v2=18"] for fact in facts(script) if "_mig" in fact]
+    told = facts("devices=2; mig=1")
+    assert told["device_1_mig"] == "on: the GPU is divided into parts"
+    assert "undivided GPU" in facts.cures["device_1_mig"]
+    assert facts("mig=2")["device_0_mig"] == "this is a part of a GPU"
+
+
+def test_counters_that_a_device_does_not_have_are_told(facts):
+    assert facts("supported.vgpu=1")["device_0"].endswith("no counters: this kind of virtual GPU has no counters")
+    assert "kernel__time_duration.sum" in facts.cures["device_0"]
 
 
 def test_who_has_the_counters_is_told(facts, tmp_path):

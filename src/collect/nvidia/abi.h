@@ -292,6 +292,18 @@ typedef struct ks_cupti_range_info {
 
 typedef struct ks_cupti_subscriber *ks_cupti_subscription;
 
+/* Of cuptiSubscribe_v2, which the oldest CUPTI that is taken may lack. */
+enum {
+    KS_CUPTI_HOLDER_BYTES = 64
+};
+
+typedef struct ks_cupti_subscriber_params {
+    size_t size;
+    const char *name; /* NULL: none */
+    char *holder;     /* gets who is subscribed already */
+    size_t holder_bytes;
+} ks_cupti_subscriber_params;
+
 enum {
     KS_CUPTI_DRIVER_API = 1 /* domain */
 };
@@ -414,6 +426,12 @@ typedef struct ks_cuda_graph_launch_args {
     X(subscribe, (ks_cupti_subscription *, ks_cupti_callback, void *), "cuptiSubscribe")       \
     X(unsubscribe, (ks_cupti_subscription), "cuptiUnsubscribe")                                \
     X(enable_callback, (uint32_t, ks_cupti_subscription, int, uint32_t), "cuptiEnableCallback")
+
+/* Not in all that are taken. */
+#define KS_CUPTI_OPTIONAL_FUNCTIONS(X)                                                    \
+    X(subscribe_named,                                                                    \
+      (ks_cupti_subscription *, ks_cupti_callback, void *, ks_cupti_subscriber_params *), \
+      "cuptiSubscribe_v2")
 
 /* ---- the driver -------------------------------------------------------------------------------
  */

@@ -18,9 +18,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ks_cupti cupti;
 static bool ready;
 
-#define KS_CUPTI_SYMBOL(member, arguments, name) {name, offsetof(ks_cupti, member), false},
-static const ks_dl_symbol symbols[] = {KS_CUPTI_FUNCTIONS(KS_CUPTI_SYMBOL)};
+#define KS_CUPTI_SYMBOL(member, arguments, name)   {name, offsetof(ks_cupti, member), false},
+#define KS_CUPTI_OPTIONAL(member, arguments, name) {name, offsetof(ks_cupti, member), true},
+static const ks_dl_symbol symbols[] = {KS_CUPTI_FUNCTIONS(KS_CUPTI_SYMBOL)
+                                           KS_CUPTI_OPTIONAL_FUNCTIONS(KS_CUPTI_OPTIONAL)};
 #undef KS_CUPTI_SYMBOL
+#undef KS_CUPTI_OPTIONAL
 
 /* From 13.2 on the library looks for the driver in every call, and without one crashes (13.2) or
  * fails (13.3 and later); a function that came with 13.2 tells before anything is called. */

@@ -10,6 +10,7 @@ typedef struct ks_cupti {
     uint32_t api_version;
 #define KS_CUPTI_MEMBER(member, arguments, name) ks_cupti_result(*member) arguments;
     KS_CUPTI_FUNCTIONS(KS_CUPTI_MEMBER)
+    KS_CUPTI_OPTIONAL_FUNCTIONS(KS_CUPTI_MEMBER) /* NULL: it has none */
 #undef KS_CUPTI_MEMBER
 } ks_cupti;
 

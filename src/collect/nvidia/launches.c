@@ -2,9 +2,11 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "collect/nvidia/refusal.h"
 
 static struct {
@@ -199,6 +201,33 @@ static ks_cupti_result enable_callbacks(const ks_cupti *cupti, ks_cupti_subscrip
     return result;
 }
 
+/* Become the one that CUPTI serves. @param[out] holder  who is it already, where that is told */
+static ks_cupti_result subscribe(const ks_cupti *cupti, ks_cupti_subscription *out,
+                                 char holder[KS_CUPTI_HOLDER_BYTES])
+{
+    ks_cupti_result result = cupti->subscribe(out, on_callback, NULL);
+    if (result == KS_CUPTI_TOO_MANY_SUBSCRIBERS && cupti->subscribe_named != NULL) {
+        ks_cupti_subscriber_params params = {.size =
+                                                 KS_KNOWN(ks_cupti_subscriber_params, holder_bytes),
+                                             .name = "kernsight",
+                                             .holder = holder,
+                                             .holder_bytes = KS_CUPTI_HOLDER_BYTES};
+        result = cupti->subscribe_named(out, on_callback, NULL, &params);
+    }
+    return result;
+}
+
+static ks_status fail_subscribing(const ks_cupti *cupti, ks_cupti_result result, const char *holder,
+                                  ks_error *err)
+{
+    char what[128] = "cannot see what is launched";
+    if (result == KS_CUPTI_TOO_MANY_SUBSCRIBERS && holder[0] != '\0') {
+        snprintf(what, sizeof what, "cannot see what is launched, '%.60s' does", holder);
+        ks_utf8_clean(what);
+    }
+    return ks_counters_fail(cupti, result, what, err);
+}
+
 ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
                             const ks_launch_watcher *watcher, ks_error *err)
 {
@@ -206,9 +235,10 @@ ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
     the.cupti = cupti;
     the.watcher = *watcher;
     ks_cupti_subscription subscription = NULL;
-    ks_cupti_result result = cupti->subscribe(&subscription, on_callback, NULL);
+    char holder[KS_CUPTI_HOLDER_BYTES] = "";
+    ks_cupti_result result = subscribe(cupti, &subscription, holder);
     if (result != 0) {
-        return ks_counters_fail(cupti, result, "cannot see what is launched", err);
+        return fail_subscribing(cupti, result, holder, err);
     }
     the.subscription = subscription;
     the.copies = false;

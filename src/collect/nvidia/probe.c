@@ -6,8 +6,9 @@
 #include "base/error.h"
 #include "collect/nvidia/cuda.h"
 #include "collect/nvidia/cupti.h"
-#include "collect/nvidia/gpu.h"
-#include "collect/nvidia/refusal.h"
+#include "collect/nvidia/nvml.h"
+#include "collect/nvidia/permission.h"
+#include "collect/nvidia/probe_device.h"
 #include "collect/nvidia/turn.h"
 
 static ks_status tell(const ks_fact_sink *to, const char *fact, const char *text, const char *cure,
@@ -27,22 +28,6 @@ static ks_status tell_cupti(const ks_cupti *cupti, const char *why, const ks_fac
     return tell(to, "cupti", text, NULL, err);
 }
 
-/* Who has the counters of a device, of those who take turns; nothing if nobody has. */
-static ks_status tell_holder(int index, const char *uuid, const ks_fact_sink *to, ks_error *err)
-{
-    char fact[40];
-    char text[120];
-    char holder[KS_TURN_HOLDER_MAX];
-    if (!ks_turn_holder(uuid, holder)) {
-        return KS_OK;
-    }
-    snprintf(fact, sizeof fact, "device_%d_counters", index);
-    snprintf(text, sizeof text, "taken by process %s", holder);
-    return tell(to, fact, text,
-                "they are free after its next run, when it calls ks_release(), or when it ends",
-                err);
-}
-
 /* Where processes wait for each other. */
 static ks_status tell_turns(const ks_fact_sink *to, ks_error *err)
 {
@@ -58,51 +43,62 @@ static ks_status tell_turns(const ks_fact_sink *to, ks_error *err)
                 err);
 }
 
-/* Name, chip and UUID: the one that the driver and nvidia-smi agree on whatever the order is; and
- * whether its counters can be read. */
-static ks_status tell_device(const ks_cuda *cuda, const ks_cupti *cupti, int index,
-                             const ks_fact_sink *to, ks_error *err)
+static ks_status tell_nvml(const ks_nvml *nvml, const char *why, const ks_fact_sink *to,
+                           ks_error *err)
 {
-    char fact[32];
+    char version[KS_NVML_VERSION_BYTES] = "unknown";
     char text[600];
-    ks_gpu gpu;
-    ks_error unknown = KS_ERROR_INIT;
-    ks_cuda_device device = 0;
-    int sms = 0;
-    snprintf(fact, sizeof fact, "device_%d", index);
-    cuda->device(&device, index);
-    cuda->attribute(&sms, KS_CUDA_SM_COUNT, device);
-    if (cupti == NULL || ks_gpu_at(cuda, cupti, device, &gpu, &unknown) != KS_OK) {
-        char name[128] = "unknown";
-        cuda->device_name(name, sizeof name, device);
-        snprintf(text, sizeof text, "%s, %d SMs", name, sms);
-        return tell(to, fact, text, NULL, err);
+    if (nvml == NULL) {
+        return tell(
+            to, "nvml", why,
+            "it comes with the driver (in a container: NVIDIA_DRIVER_CAPABILITIES must name "
+            "utility); without it MIG is not told",
+            err);
     }
-    const char *unsupported = ks_counters_unsupported(cupti, device);
-    snprintf(text, sizeof text, "%s, chip %s, %d SMs, %s, %s%s", gpu.card.name, gpu.chip, sms,
-             gpu.uuid, unsupported == NULL ? "counters supported" : "no counters: ",
-             unsupported == NULL ? "" : unsupported);
-    KS_TRY(tell(to, fact, text, NULL, err));
-    return tell_holder(index, gpu.uuid, to, err);
+    nvml->driver_version(version, sizeof version);
+    snprintf(text, sizeof text, "%s, driver %s", nvml->library.path, version);
+    return tell(to, "nvml", text, NULL, err);
 }
 
-static ks_status tell_driver(const ks_cuda *cuda, const ks_cupti *cupti, const char *why,
+static ks_status tell_permission(const ks_fact_sink *to, ks_error *err)
+{
+    switch (ks_counters_permission(KS_DRIVER_PARAMS)) {
+    case KS_PERMISSION_ALL:
+        return tell(to, "permission", "any user may read counters", NULL, err);
+    case KS_PERMISSION_ADMIN:
+        return tell(to, "permission", "administrators may read counters, as this process", NULL,
+                    err);
+    case KS_PERMISSION_REFUSED:
+        return tell(to, "permission", "administrators alone may read counters",
+                    "run as root, give the container the capability (docker run --cap-add "
+                    "SYS_ADMIN), or let the administrator write \"options nvidia "
+                    "NVreg_RestrictProfilingToAdminUsers=0\" to /etc/modprobe.d/ and restart the "
+                    "machine; kernel__time_duration.sum needs no permission",
+                    err);
+    default:
+        return KS_OK;
+    }
+}
+
+static ks_status tell_driver(const ks_probed *with, const char *why, const char *no_nvml,
                              const ks_fact_sink *to, ks_error *err)
 {
     char text[600];
     int version = 0;
     int devices = 0;
-    if (cuda == NULL) {
+    if (with->cuda == NULL) {
         return tell(to, "driver", why, NULL, err);
     }
-    cuda->version(&version);
-    cuda->device_count(&devices);
-    snprintf(text, sizeof text, "%s, for CUDA up to %d.%d", cuda->library.path, version / 1000,
-             version % 1000 / 10);
+    with->cuda->version(&version);
+    with->cuda->device_count(&devices);
+    snprintf(text, sizeof text, "%s, for CUDA up to %d.%d", with->cuda->library.path,
+             version / 1000, version % 1000 / 10);
     KS_TRY(tell(to, "driver", text, NULL, err));
+    KS_TRY(tell_nvml(with->nvml, no_nvml, to, err));
+    KS_TRY(tell_permission(to, err));
     KS_TRY(tell_turns(to, err));
     for (int i = 0; i < devices; i++) {
-        KS_TRY(tell_device(cuda, cupti, i, to, err));
+        KS_TRY(ks_probe_device(with, i, to, err));
     }
     return KS_OK;
 }
@@ -128,14 +124,17 @@ ks_status ks_nvidia_probe(const ks_fact_sink *to, ks_error *err)
 {
     ks_error no_cuda = KS_ERROR_INIT;
     ks_error no_cupti = KS_ERROR_INIT;
-    const ks_cuda *cuda = NULL;
-    const ks_cupti *cupti = NULL;
-    ks_cuda_get(&cuda, &no_cuda);
-    ks_cupti_get(&cupti, &no_cupti);
-    if (ks_is_enomem(&no_cuda) || ks_is_enomem(&no_cupti)) {
+    ks_error no_nvml = KS_ERROR_INIT;
+    ks_probed with = {0};
+    ks_cuda_get(&with.cuda, &no_cuda);
+    ks_cupti_get(&with.cupti, &no_cupti);
+    if (with.cuda != NULL) {
+        ks_nvml_get(&with.nvml, &no_nvml);
+    }
+    if (ks_is_enomem(&no_cuda) || ks_is_enomem(&no_cupti) || ks_is_enomem(&no_nvml)) {
         return ks_enomem(err);
     }
-    KS_TRY(tell_available(cuda, cupti, to, err));
-    KS_TRY(tell_cupti(cupti, no_cupti.message, to, err));
-    return tell_driver(cuda, cupti, no_cuda.message, to, err);
+    KS_TRY(tell_available(with.cuda, with.cupti, to, err));
+    KS_TRY(tell_cupti(with.cupti, no_cupti.message, to, err));
+    return tell_driver(&with, no_cuda.message, no_nvml.message, to, err);
 }

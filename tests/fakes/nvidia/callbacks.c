@@ -1,6 +1,7 @@
 /* libcupti: what it is, what the device is, and the subscriber of launches. */
 #include "fakes/nvidia/cupti.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,20 @@ ks_cupti_result cupti_subscribe(ks_cupti_subscription *out, ks_cupti_callback ca
     fake_unlock();
     return result;
 }
+
+#ifndef FAKE_WITHOUT_PUSH /* the older one */
+ks_cupti_result cupti_subscribe_named(ks_cupti_subscription *out, ks_cupti_callback callback,
+                                      void *self, ks_cupti_subscriber_params *p)
+{
+    if (p != NULL && p->holder != NULL) {
+        fake_lock();
+        snprintf(p->holder, p->holder_bytes, "%s", fake_set.holder);
+        fake_unlock();
+    }
+    ENTER_WITH("cuptiSubscribe_v2", p, ks_cupti_subscriber_params, holder_bytes);
+    return cupti_subscribe(out, callback, self);
+}
+#endif
 
 ks_cupti_result cupti_unsubscribe(ks_cupti_subscription which)
 {

@@ -7,6 +7,7 @@
 #define FAKE_DECLARE_CUPTI(member, arguments, name) \
     FAKE_EXPORT ks_cupti_result cupti_##member arguments __asm__(name);
 KS_CUPTI_FUNCTIONS(FAKE_DECLARE_CUPTI)
+KS_CUPTI_OPTIONAL_FUNCTIONS(FAKE_DECLARE_CUPTI)
 #undef FAKE_DECLARE_CUPTI
 
 /** Enter a function with parameters that are known up to a member, at least. */

@@ -1,16 +1,16 @@
 /*
- * Fakes of NVIDIA's driver (libcuda.so.1) and of CUPTI (libcupti.so.13): no GPU, and each path and
- * fault of the nvidia collector on demand. They have what src/collect/nvidia/abi.h lists, with the
- * types of abi.h, and the launches of a program below. What is imaginary is said here; the rest
- * does what a real GPU did (H200, CUPTI 13.0).
+ * Fakes of NVIDIA's driver (libcuda.so.1), CUPTI (libcupti.so.13) and NVML (libnvidia-ml.so.1): no
+ * GPU, and each path and fault of the nvidia collector on demand. They have what
+ * src/collect/nvidia/abi.h lists, with the types of abi.h, and the launches of a program below.
+ * What is imaginary is said here; the rest does what a real GPU did (H200, CUPTI 13.0).
  *
  * A test program links with the target `fake_nvidia` (both are loaded then, and found as loaded
- * copies), or names files in KERNSIGHT_CUDA_LIB and KERNSIGHT_CUPTI_LIB:
- *   tests/fakes/nvidia/libcuda.so.1, libcupti.so.13
+ * copies), or names files in KERNSIGHT_CUDA_LIB, KERNSIGHT_CUPTI_LIB and KERNSIGHT_NVML_LIB:
+ *   tests/fakes/nvidia/libcuda.so.1, libcupti.so.13, libnvidia-ml.so.1
  *   tests/fakes/nvidia/old/libcupti.so.13       says that it is of CUDA 12.6
- *   tests/fakes/nvidia/no_push/libcupti.so.13   has no cuptiRangeProfilerPushRange
- * All copies of CUPTI share the state of the one driver. FAKE_NVIDIA in the environment is a first
- * script, for programs that cannot call fake_script().
+ *   tests/fakes/nvidia/no_push/libcupti.so.13   has no cuptiRangeProfilerPushRange and no
+ * cuptiSubscribe_v2 All copies of CUPTI share the state of the one driver. FAKE_NVIDIA in the
+ * environment is a first script, for programs that cannot call fake_script().
  *
  * What a launch counts is what the test says of a kernel by that name, and else NaN:
  *   fake_use_device(0);
@@ -40,7 +40,7 @@
  * Enable before cuptiProfilerInitialize work, and Enable then gives 15; Start without SetConfig
  * after the last pass begins the same session again.
  * Not there: nested ranges beyond their own names and sums, counters of kernels that overlap,
- * activity records, memory or multi-GPU effects, NVML.
+ * activity records, memory or multi-GPU effects.
  *
  * Any thread may call any function here; a callback is called without a lock.
  */
@@ -75,7 +75,9 @@
  *   range_bytes=650000              what a range takes in a counter data image besides its values
  *   report_dropped=1                DecodeData tells how many were dropped; else 0
  *   devices=2  driver_version=13000  cupti_version=130001  chip=GH100
- *   compute_capability=90
+ *   compute_capability=90  driver=580.159.04
+ *   holder=kineto                   who is said to be subscribed, by cuptiSubscribe_v2
+ *   mig=1                           the GPUs are divided; 2: devices are parts; 3: cannot be
  *   supported.vgpu=1                answer of cuptiProfilerDeviceSupported; likewise
  *                                   .architecture .sli .confidential .cmp .wsl; 3: all is well
  * Launches that drop, device_error and context_reset_after count are those of kernels that

@@ -48,7 +48,10 @@ typedef struct fake_settings {
     long confidential;
     long cmp;
     long wsl;
+    long mig;
     char chip[32];
+    char holder[32];
+    char driver[32];
 } fake_settings;
 
 FAKE_EXPORT extern fake_settings fake_set;

@@ -35,7 +35,8 @@ static const fake_settings usual = {.gap = 2500,
                                     .confidential = KS_CUPTI_SUPPORTED,
                                     .cmp = KS_CUPTI_SUPPORTED,
                                     .wsl = KS_CUPTI_SUPPORTED,
-                                    .chip = "GH100"};
+                                    .chip = "GH100",
+                                    .driver = "580.159.04"};
 
 static const struct {
     const char *name;
@@ -59,6 +60,7 @@ static const struct {
     {"supported.confidential", offsetof(fake_settings, confidential)},
     {"supported.cmp", offsetof(fake_settings, cmp)},
     {"supported.wsl", offsetof(fake_settings, wsl)},
+    {"mig", offsetof(fake_settings, mig)},
 };
 
 fake_settings fake_set;
@@ -123,8 +125,12 @@ static void read_entry(char *name, const char *part)
         refuse(part);
     }
     *value++ = '\0';
-    if (strcmp(name, "chip") == 0) {
-        snprintf(fake_set.chip, sizeof fake_set.chip, "%.31s", value);
+    char *text = strcmp(name, "chip") == 0     ? fake_set.chip
+                 : strcmp(name, "holder") == 0 ? fake_set.holder
+                 : strcmp(name, "driver") == 0 ? fake_set.driver
+                                               : NULL;
+    if (text != NULL) {
+        snprintf(text, sizeof fake_set.chip, "%.31s", value);
         return;
     }
     long number = strtol(value, &end, 10);
@@ -137,7 +143,7 @@ static void read_entry(char *name, const char *part)
             return;
         }
     }
-    if (strncmp(name, "cu", 2) != 0) {
+    if (strncmp(name, "cu", 2) != 0 && strncmp(name, "nvml", 4) != 0) {
         refuse(part);
     }
     add_fault(name, (int)number, part);

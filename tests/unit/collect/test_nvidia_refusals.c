@@ -83,6 +83,22 @@ static void each_refusal_says_why_and_what_to_do(void **state)
     }
 }
 
+static void who_listens_already_is_named(void **state)
+{
+    (void)state;
+    know_kernels();
+    plan_n("n=3", READ);
+    fake_script("cuptiSubscribe=39; holder=kineto");
+    measure_in_vain(launch_n, NULL, KS_EBUSY,
+                    "cannot see what is launched, 'kineto' does: another");
+    plan_n("n=3", READ);
+    fake_script("cuptiSubscribe=39");
+    measure_in_vain(launch_n, NULL, KS_EBUSY, "cannot see what is launched: another");
+    plan_n("n=3", READ);
+    fake_script("cuptiSubscribe:1=39"); /* it has gone in between */
+    measure(launch_n, NULL);
+}
+
 static void a_refusal_of_counters_names_what_needs_none(void **state)
 {
     (void)state;
@@ -308,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(each_refusal_says_why_and_what_to_do),
+        T(who_listens_already_is_named),
         T(a_refusal_of_counters_names_what_needs_none),
         T(counters_that_become_busy_leave_finished_configs),
         T(a_device_without_counters_is_told_before_it_is_tried),
