@@ -143,6 +143,40 @@ static void launch_counts_may_differ_between_configs(void **state)
     assert_int_equal(rows, 3); /* its three metrics */
 }
 
+/* As a compiler that runs in the first call does. */
+static ks_status compile_first(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("a") {
+        if (ks_call_run(call) == 0) {
+            fake_launch("jit_fill", 1, 1, 1);
+        }
+        fake_launch("k", 1, 1, 1);
+        fake_launch(ks_call_run(call) == 2 ? "l" : "m", 1, 1, 1);
+    }
+    KS_ANNOTATE("b") {
+        fake_launch(ks_call_run(call) % 2 == 0 ? "k" : "m", 1, 1, 1);
+        fake_launch(ks_call_run(call) % 2 == 0 ? "m" : "k", 1, 1, 1);
+    }
+    return KS_OK;
+}
+
+static void runs_that_launched_different_kernels_are_told(void **state) /* C03 */
+{
+    (void)state;
+    kt_key key = {"a", "fake__bytes.sum", KT_ANY};
+    KT_OK(ks_plan_runs(plan, 5, &err));
+    run_fake(compile_first);
+    KT_F64(kt_number(table(), key, "NumRuns"), 5);
+    assert_true(isnan(kt_number(table(), key, "NumKernels")));
+    KT_HAS(kt_text(table(), key, "Warnings"), "not the same number of launches in each run");
+    KT_HAS(kt_text(table(), key, "Warnings"),
+           "its runs launched different kernels: jit_fill 1x in run 1, 0x in run 2");
+    key.annotation = "b"; /* in another order, as by several threads */
+    assert_null(kt_text(table(), key, "Warnings"));
+}
+
 static void lost_launches_are_measured_once_more(void **state)
 {
     (void)state;
@@ -296,6 +330,7 @@ int main(void)
         T(launches_come_as_a_table),
         T(launches_of_worker_threads_are_each_counted_once),
         T(launch_counts_may_differ_between_configs),
+        T(runs_that_launched_different_kernels_are_told),
         T(lost_launches_are_measured_once_more),
         T(launches_that_stay_lost_are_an_error),
         T(more_launches_than_were_seen_are_an_error),
