@@ -297,6 +297,17 @@ static uint32_t limit_runs(const ks_run_state *s, uint32_t wanted)
     return wanted;
 }
 
+/* A failure of a collector that has to do with what the config did; others are of the machine. */
+static void name_failed_config(const ks_run_state *s, size_t config, ks_status status,
+                               ks_error *err)
+{
+    const ks_call call = {.plan = s->spec->plan, .config = config};
+    bool of_config = status == KS_EVENDOR || status == KS_ESTATE || status == KS_ELIMIT;
+    if (of_config && !s->body_failed && err != NULL) {
+        ks_name_config(s, &call, err);
+    }
+}
+
 ks_status ks_measure_batch(ks_run_state *s, size_t config, uint32_t *runs, ks_error *err)
 {
     enum {
@@ -316,6 +327,7 @@ ks_status ks_measure_batch(ks_run_state *s, size_t config, uint32_t *runs, ks_er
             if (*runs > 0) {
                 note_launches(s);
             }
+            name_failed_config(s, config, status, err);
             return status;
         }
         if (check_values(s, &failure) == KS_OK) {

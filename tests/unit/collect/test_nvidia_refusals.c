@@ -89,8 +89,7 @@ static void who_listens_already_is_named(void **state)
     know_kernels();
     plan_n("n=3", READ);
     fake_script("cuptiSubscribe=39; holder=kineto");
-    measure_in_vain(launch_n, NULL, KS_EBUSY,
-                    "cannot see what is launched, 'kineto' does (");
+    measure_in_vain(launch_n, NULL, KS_EBUSY, "cannot see what is launched, 'kineto' does (");
     plan_n("n=3", READ);
     fake_script("cuptiSubscribe=39");
     measure_in_vain(launch_n, NULL, KS_EBUSY, "cannot see what is launched (CUPTI");
@@ -277,8 +276,9 @@ static void a_broken_device_ends_the_sweep(void **state)
         plan_n("n=1,2,3,4", THROUGHPUT);
         KT_OK(ks_plan_tolerant(plan, i % 2 != 0, &err));
         measure_in_vain(break_at_three, (void *)(uintptr_t)scripts[i / 2], KS_EVENDOR,
-                        "the GPU cannot go on after what was launched in this config: "
-                        "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+                        "(n=3): the GPU cannot go on after what was launched in this config: "
+                        "CUDA_ERROR_ILLEGAL_ADDRESS (700); the configs before it are kept, but "
+                        "CUDA works no more in this process: compute-sanitizer finds the cause");
         assert_int_equal(ks_results_finished(results), 2);
         KT_F64(mean_n(THROUGHPUT, 2), 80);
         KT_OK(ks_release(&err));
