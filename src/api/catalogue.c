@@ -266,7 +266,7 @@ static ks_status check_known(const ks_catalogue *c, const ks_plan *plan, ks_erro
         ks_buf hint;
         ks_buf_init(&hint, 4096);
         ks_catalogue_hint(c, name, &hint);
-        bool named = strncmp(ks_buf_text(&hint), name, strlen(name)) == 0;
+        bool named = strstr(ks_buf_text(&hint), name) != NULL;
         if (hint.length > 0 && (count == 1 || named)) {
             ks_buf_addf(&hints, "; %s", ks_buf_text(&hint));
         } else if (hint.length > 0) {

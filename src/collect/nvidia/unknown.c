@@ -34,6 +34,7 @@ ks_status ks_chip_fail_unknown(ks_chip *chip, const char *name, ks_error *err)
     ks_buf text;
     ks_buf_init(&text, 1u << 16);
     ks_near_init(&near, name);
+    add_other_chips(name, &text);
     ks_chip_offer(chip, &near);
     for (size_t i = 0; i < near.count; i++) {
         ks_buf_addf(&text, "%s%s",
@@ -42,7 +43,6 @@ ks_status ks_chip_fail_unknown(ks_chip *chip, const char *name, ks_error *err)
                                           : ", ",
                     near.names[i]);
     }
-    add_other_chips(name, &text);
     ks_status status = ks_buf_status(&text, err);
     if (status == KS_OK) {
         status = ks_fail(err, KS_ENOTFOUND, "metrics", 0, "chip %s has no metric '%.200s'%s",
