@@ -258,6 +258,7 @@ static void add_counts(ks_region *joined, const ks_region *batch)
     joined->cycles += batch->cycles;
     joined->clock_ns += batch->clock_ns;
     joined->kernels = joined->kernels != 0 ? joined->kernels : batch->kernels;
+    joined->differing = joined->differing != 0 ? joined->differing : batch->differing;
     joined->shares_added |= batch->shares_added;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/demangle.h"
 #include "base/error.h"
 #include "results/results.h"
 
@@ -77,85 +76,6 @@ static void note_presence(ks_region *region, const ks_samples *samples, uint32_t
     }
 }
 
-/* Launches of an annotation in one run whose names are all joined; of more, each name comes once.
- */
-enum {
-    NAMES_JOINED = 100
-};
-
-/* Whether a launch was made in an annotation, or in one inside it. */
-static bool is_of(const ks_batch *batch, const ks_launch *launch, uint32_t annotation)
-{
-    if (launch->annotation == annotation || launch->annotation == KS_NO_ANNOTATION) {
-        return launch->annotation == annotation;
-    }
-    const char *path = batch->paths[annotation];
-    size_t length = strlen(path);
-    const char *own = batch->paths[launch->annotation];
-    return strncmp(own, path, length) == 0 && own[length] == '/';
-}
-
-/* Launches of an annotation in its first run that has some: `*run` is that run. */
-static size_t count_launches(const ks_batch *batch, uint32_t annotation, uint32_t *run)
-{
-    const ks_ledger *ledger = batch->ledger;
-    size_t count = 0;
-    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
-        const ks_launch *l = &ledger->launches[i];
-        if ((count == 0 || l->run == *run) && is_of(batch, l, annotation)) {
-            *run = l->run;
-            count++;
-        }
-    }
-    return count;
-}
-
-static void join_names(const ks_batch *batch, uint32_t annotation, uint32_t run, bool *seen,
-                       ks_buf *to)
-{
-    const ks_ledger *ledger = batch->ledger;
-    for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
-        const ks_launch *l = &ledger->launches[i];
-        if (l->run != run || (seen != NULL && seen[l->kernel]) || !is_of(batch, l, annotation)) {
-            continue;
-        }
-        if (seen != NULL) {
-            seen[l->kernel] = true;
-        }
-        ks_buf_addf(to, "%s%s", to->length > 0 ? "|" : "",
-                    ks_demangle_short(ks_pool_text(&ledger->kernels, l->kernel)));
-    }
-}
-
-/* Names of the kernels of the first run that has some, in launch order, joined by '|'. */
-static ks_status name_kernels(ks_results *r, ks_region *region, const ks_batch *batch,
-                              uint32_t annotation, ks_error *err)
-{
-    const ks_ledger *ledger = batch->ledger;
-    uint32_t run = 0;
-    size_t count = count_launches(batch, annotation, &run);
-    if (count == 0) {
-        return KS_OK;
-    }
-    bool *seen = NULL;
-    if (count > NAMES_JOINED) {
-        seen = ks_calloc(ledger->kernels.count + 1, sizeof *seen);
-        if (seen == NULL) {
-            return ks_enomem(err);
-        }
-    }
-    ks_buf names;
-    ks_buf_init(&names, (size_t)1 << 28);
-    join_names(batch, annotation, run, seen, &names);
-    ks_status status = ks_buf_status(&names, err);
-    if (status == KS_OK) {
-        status = ks_pool_add(&r->pool, ks_buf_text(&names), &region->kernels, err);
-    }
-    ks_buf_fini(&names);
-    ks_free(seen);
-    return status;
-}
-
 static bool was_entered(const ks_samples *samples, uint32_t annotation)
 {
     for (uint32_t run = 0; run < samples->runs; run++) {
@@ -221,7 +141,7 @@ static ks_status keep_region(ks_results *r, const ks_batch *batch, uint32_t anno
     KS_TRY(keep_values(r, samples, annotation, err));
     note_presence(&region, samples, annotation);
     note_clock(&region, samples, annotation);
-    KS_TRY(name_kernels(r, &region, batch, annotation, err));
+    KS_TRY(ks_results_name_kernels(r, &region, batch, annotation, err));
     KS_TRY(keep_remarks(r, &region, samples, annotation, err));
     region.shares_added = find_added_shares(samples, annotation);
     KS_TRY(ks_results_derive(r, batch, &region, annotation, err));

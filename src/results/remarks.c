@@ -163,6 +163,10 @@ void ks_say_warnings(const ks_results *r, const ks_row *row, ks_buf *to)
     if (region->launches_differ) {
         ks_buf_add(next(to), "not the same number of launches in each run");
     }
+    if (region->differing != 0) {
+        ks_buf_addf(next(to), "its runs launched different kernels: %s",
+                    ks_pool_text(&r->pool, region->differing));
+    }
     if (row->derived && r->derived[row->metric].unit_changed) {
         ks_buf_add(next(to), "its callback gave different units; the first one is shown");
     }

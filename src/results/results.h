@@ -45,6 +45,7 @@ typedef struct ks_region {
     double cycles;        /**< of its kernels, whose clock is known ... */
     double clock_ns;      /**< ... and the time that they took */
     ks_text_id kernels;   /**< names of those of its first run, joined by '|' */
+    ks_text_id differing; /**< what of them differs between runs; 0: nothing */
     size_t first_value;   /**< of its values: [metric][run] */
     size_t first_derived; /**< of its ks_derived_runs */
     size_t derived_count;
@@ -160,6 +161,10 @@ static inline const char *ks_results_path(const ks_results *results, uint32_t an
 {
     return ks_pool_text(&results->paths, annotation + 1);
 }
+
+/** Name the kernels of an annotation in a batch, and what differs between its runs. */
+ks_status ks_results_name_kernels(ks_results *results, ks_region *region, const ks_batch *batch,
+                                  uint32_t annotation, ks_error *err);
 
 /** Results of a plan that was accepted. The table exists from now on, empty, and takes facts. */
 ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *metrics,

@@ -112,7 +112,7 @@ static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t 
                      is_of(l, annotation);
         }
         if (count > 0) {
-            ks_buf_addf(to, "%s%.80s", to->length > 0 ? ", " : "",
+            ks_buf_addf(to, "%s%s", to->length > 0 ? ", " : ": ",
                         ks_demangle_short(ks_pool_text(&ledger->kernels, kernel)));
             if (count > 1) {
                 ks_buf_addf(to, " %ux", count);
@@ -121,40 +121,70 @@ static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t 
     }
 }
 
+/* The kernels come last: what to do is not lost behind long names. */
 static ks_status refuse_combining(const ks_run_state *s, uint32_t annotation, uint32_t run,
                                   uint32_t count, ks_error *err)
 {
     ks_buf kernels;
     ks_buf_init(&kernels, 4096);
     list_kernels(s->spec->ledger, annotation, run, &kernels);
-    bool launches = kernels.length > 0;
+    uint32_t visits = ks_samples_presence(&s->samples, annotation, run)->visits;
+    bool launches = kernels.length > 0 || count > visits;
     ks_status status = ks_fail(
         err, KS_ESTATE, "run", 0,
-        "annotation '%.100s' %s %u %s in one run%s%s%s, and the plan refuses to combine them: %s",
+        "annotation '%.100s' %s %u %s in one run, and the plan refuses to combine them; %s, or let "
+        "the plan combine them (ks_plan_combine())%s",
         s->paths[annotation], launches ? "launched" : "was entered", count,
-        launches ? "kernels" : "times", launches ? " (" : "", ks_buf_text(&kernels),
-        launches ? ")" : "",
-        launches ? "annotate one kernel, ignore the others, or let the plan combine them"
-                 : "enter it once, or let the plan combine them");
+        launches ? "kernels" : "times",
+        launches ? "annotate one of them, ignore the others (ks_plan_ignore_kernel())"
+                 : "enter it once",
+        ks_buf_text(&kernels));
     ks_buf_fini(&kernels);
     return status;
 }
 
-static ks_status check_combining(const ks_run_state *s, ks_error *err)
+/* Of an annotation in a run: how many values of a metric would have to be combined, of that with
+ * most; 0: none. */
+static uint32_t uncombined(const ks_samples *samples, uint32_t annotation, uint32_t run)
 {
-    const ks_samples *samples = &s->samples;
-    const ks_plan *plan = s->spec->plan;
-    if (plan->combine != KS_COMBINE_REFUSE || plan->combine_fn != NULL || plan->tolerant) {
-        return KS_OK; /* tolerant: only the values concerned are missing */
+    uint32_t most = 1;
+    for (uint32_t m = 0; m < samples->metric_count; m++) {
+        uint32_t count = ks_samples_cell(samples, annotation, run, m)->count;
+        most = count > most ? count : most;
     }
-    for (uint32_t i = 0; i < samples->entered_count; i++) {
-        uint32_t a = samples->entered[i];
-        for (uint32_t r = 0; r < samples->runs; r++) {
-            for (uint32_t m = 0; m < samples->metric_count; m++) {
-                uint32_t count = ks_samples_cell(samples, a, r, m)->count;
-                if (count > 1) {
-                    return refuse_combining(s, a, r, count, err);
-                }
+    return most > 1 ? most : 0;
+}
+
+/* The values concerned are missing, and say so like the error of a strict plan. */
+static ks_status tell_uncombined(ks_run_state *s, uint32_t annotation, uint32_t run, uint32_t count,
+                                 ks_error *err)
+{
+    ks_error refusal = KS_ERROR_INIT;
+    refuse_combining(s, annotation, run, count, &refusal);
+    for (uint32_t m = 0; m < s->samples.metric_count; m++) {
+        if (ks_samples_cell(&s->samples, annotation, run, m)->count > 1) {
+            KS_TRY(ks_samples_missing(&s->samples, annotation, run, m, refusal.message, err));
+        }
+    }
+    return KS_OK;
+}
+
+static ks_status check_combining(ks_run_state *s, ks_error *failure, ks_error *err)
+{
+    const ks_plan *plan = s->spec->plan;
+    if (plan->combine != KS_COMBINE_REFUSE || plan->combine_fn != NULL) {
+        return KS_OK;
+    }
+    for (uint32_t i = 0; i < s->samples.entered_count; i++) {
+        uint32_t a = s->samples.entered[i];
+        for (uint32_t r = 0; r < s->samples.runs; r++) {
+            uint32_t count = uncombined(&s->samples, a, r);
+            if (count > 0 && !plan->tolerant) {
+                refuse_combining(s, a, r, count, failure);
+                return KS_OK;
+            }
+            if (count > 0) {
+                KS_TRY(tell_uncombined(s, a, r, count, err));
             }
         }
     }
@@ -295,7 +325,10 @@ ks_status ks_measure_batch(ks_run_state *s, size_t config, uint32_t *runs, ks_er
     }
     note_launches(s);
     if (failure.code == KS_OK) {
-        check_combining(s, &failure);
+        KS_TRY(check_combining(s, &failure, err));
+    }
+    if (failure.code == KS_OK && !s->spec->plan->tolerant) {
+        failure = s->samples.idle;
     }
     if (failure.code != KS_OK) {
         KS_TRY(spoil_batch(s, config, &failure, err));

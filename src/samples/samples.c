@@ -52,6 +52,7 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     samples->remark_count = 0;
     samples->clock_count = 0;
     ks_error_clear(&samples->spoiled);
+    ks_error_clear(&samples->idle);
     ks_pool_fini(&samples->texts);
     KS_TRY(KS_GROW(samples->failures, samples->failure_capacity, runs, err));
     memset(samples->failures, 0, runs * sizeof *samples->failures);

@@ -113,6 +113,8 @@ typedef struct ks_samples {
     size_t clock_capacity;
 
     ks_error spoiled;     /**< why the values of all runs are of no use, though no call failed */
+    ks_error idle;        /**< no annotation did anything that a collector measures: a failure where
+                               the plan is strict; elsewhere the values are missing */
     uint64_t launched;    /**< what collectors expected to capture ... */
     uint64_t captured;    /**< ... and what they got */
     uint64_t unannotated; /**< launches that belong to no annotation, of a collector that keeps no

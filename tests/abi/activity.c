@@ -40,6 +40,20 @@ SAME_NUMBER(KS_RUNTIME_LAUNCH_KERNEL_13, RUNTIME(__cudaLaunchKernel_v13000));
 SAME_NUMBER(KS_RUNTIME_LAUNCH_KERNEL_13_PTSZ, RUNTIME(__cudaLaunchKernel_ptsz_v13000));
 #endif
 
+/* The first and last one of each span in KS_RUNTIME_COPIES(). */
+SAME_NUMBER(31, RUNTIME(cudaMemcpy_v3020));
+SAME_NUMBER(52, RUNTIME(cudaMemset2DAsync_v3020));
+SAME_NUMBER(142, RUNTIME(cudaMemset3D_v3020));
+SAME_NUMBER(145, RUNTIME(cudaMemcpy3DAsync_v3020));
+SAME_NUMBER(160, RUNTIME(cudaMemcpyPeer_v4000));
+SAME_NUMBER(163, RUNTIME(cudaMemcpy3DPeerAsync_v4000));
+SAME_NUMBER(215, RUNTIME(cudaMemcpy_ptds_v7000));
+SAME_NUMBER(236, RUNTIME(cudaMemset2DAsync_ptsz_v7000));
+SAME_NUMBER(243, RUNTIME(cudaMemset3D_ptds_v7000));
+SAME_NUMBER(246, RUNTIME(cudaMemcpy3DAsync_ptsz_v7000));
+SAME_NUMBER(249, RUNTIME(cudaMemcpy3DPeer_ptds_v7000));
+SAME_NUMBER(250, RUNTIME(cudaMemcpy3DPeerAsync_ptsz_v7000));
+
 SAME_PLACE(ks_activity, kind, CUpti_Activity, kind);
 
 #define CHECK_KERNEL(THEIRS)                                                 \

@@ -256,6 +256,18 @@ SAME_NUMBER(KS_CUPTI_GRAPH_LAUNCH_PTSZ, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_pt
 SAME_NUMBER(KS_CUPTI_LAUNCH_KERNEL_EX, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
 SAME_NUMBER(KS_CUPTI_LAUNCH_KERNEL_EX_PTSZ, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz);
 
+/* All of a span are copies and memsets: its first and last one, in KS_CUPTI_COPIES(). */
+#define SPAN(first, last, a, b)                                         \
+    SAME_NUMBER(first, CUPTI_DRIVER_TRACE_CBID_##a);                    \
+    SAME_NUMBER(last, CUPTI_DRIVER_TRACE_CBID_##b)
+SPAN(216, 227, cuMemsetD8Async, cu64MemsetD2D32Async);
+SPAN(248, 254, cuMemcpy_v2, cuMemsetD2D32_v2);
+SPAN(276, 293, cuMemcpyHtoD_v2, cuMemcpyHtoAAsync_v2);
+SPAN(305, 306, cuMemcpy, cuMemcpyAsync);
+SPAN(318, 321, cuMemcpyPeer, cuMemcpy3DPeerAsync);
+SPAN(397, 416, cuMemcpyHtoD_v2_ptds, cuMemsetD2D32_v2_ptds);
+SPAN(418, 433, cuMemcpyAsync_ptsz, cuMemsetD2D32Async_ptsz);
+
 SAME_SIZE(ks_cupti_callback_data, CUpti_CallbackData);
 SAME(ks_cupti_callback_data, site, CUpti_CallbackData, callbackSite);
 SAME(ks_cupti_callback_data, function, CUpti_CallbackData, functionName);

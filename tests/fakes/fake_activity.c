@@ -146,6 +146,13 @@ void fake_gpu_capture(void)
     pthread_mutex_unlock(&lock);
 }
 
+void fake_gpu_copy(void)
+{
+    pthread_mutex_lock(&lock);
+    put_call(281); /* cuMemcpyDtoDAsync_v2 */
+    pthread_mutex_unlock(&lock);
+}
+
 void fake_gpu_call(void)
 {
     pthread_mutex_lock(&lock);

@@ -54,6 +54,8 @@ void fake_gpu_graph(unsigned kernels, uint64_t ns);
 void fake_gpu_elsewhere(const char *name, uint64_t ns);
 /** Launch a kernel into a graph that is being captured. */
 void fake_gpu_capture(void);
+/** A call of the driver that copies memory. */
+void fake_gpu_copy(void);
 /** A call that launches nothing. */
 void fake_gpu_call(void);
 /** The program computes for so long. */

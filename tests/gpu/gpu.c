@@ -29,6 +29,8 @@
     X(cuMemFree_v2, (gt_ptr memory))                                                      \
     X(cuMemcpyHtoD_v2, (gt_ptr to, const void *from, size_t bytes))                       \
     X(cuMemcpyDtoH_v2, (void *to, gt_ptr from, size_t bytes))                             \
+    X(cuMemcpyDtoD_v2, (gt_ptr to, gt_ptr from, size_t bytes))                            \
+    X(cuMemsetD8_v2, (gt_ptr memory, unsigned char byte, size_t bytes))                   \
     X(cuLaunchKernel, (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, \
                        unsigned block_x, unsigned block_y, unsigned block_z,              \
                        unsigned shared_bytes, void *stream, void **arguments, void **extra))
@@ -36,6 +38,8 @@
 enum {
     ATTRIBUTE_MULTIPROCESSORS = 16,
     ATTRIBUTE_L2_BYTES = 38,
+    ATTRIBUTE_CAPABILITY_MAJOR = 75,
+    ATTRIBUTE_CAPABILITY_MINOR = 76,
     STREAM_NON_BLOCKING = 1,
     CAPTURE_THREAD = 1, /* what other threads do is not looked at */
     KERNELS = 16
@@ -85,8 +89,7 @@ static const char *bind_driver(void)
     return NULL;
 }
 
-/* All of a file, with a NUL behind it. */
-static char *read_all(const char *path)
+char *gt_read_all(const char *path)
 {
     FILE *file = fopen(path, "rb");
     size_t room = (size_t)4 << 20;
@@ -128,7 +131,7 @@ const char *gt_open(const char *ptx)
     check(driver.cuDeviceGetName(gpu.name, sizeof gpu.name, gpu.device), "cuDeviceGetName");
     check(driver.cuDevicePrimaryCtxRetain(&gpu.context, gpu.device), "cuDevicePrimaryCtxRetain");
     gt_use();
-    char *image = read_all(ptx);
+    char *image = gt_read_all(ptx);
     check(driver.cuModuleLoadData(&gpu.module, image), ptx);
     free(image);
     return NULL;
@@ -161,6 +164,11 @@ int gt_multiprocessors(void)
     return attribute(ATTRIBUTE_MULTIPROCESSORS);
 }
 
+int gt_compute_capability(void)
+{
+    return 10 * attribute(ATTRIBUTE_CAPABILITY_MAJOR) + attribute(ATTRIBUTE_CAPABILITY_MINOR);
+}
+
 gt_ptr gt_alloc(size_t bytes)
 {
     gt_ptr memory = 0;
@@ -181,6 +189,16 @@ void gt_copy_in(gt_ptr to, const void *from, size_t bytes)
 void gt_copy_out(void *to, gt_ptr from, size_t bytes)
 {
     check(driver.cuMemcpyDtoH_v2(to, from, bytes), "cuMemcpyDtoH");
+}
+
+void gt_copy_within(gt_ptr to, gt_ptr from, size_t bytes)
+{
+    check(driver.cuMemcpyDtoD_v2(to, from, bytes), "cuMemcpyDtoD");
+}
+
+void gt_clear(gt_ptr memory, size_t bytes)
+{
+    check(driver.cuMemsetD8_v2(memory, 0, bytes), "cuMemsetD8");
 }
 
 gt_ptr gt_floats(size_t n)
@@ -249,11 +267,39 @@ static void *function_of(const char *kernel)
     return function;
 }
 
+static void launch(void *function, const char *what, gt_shape shape, void *stream, void **arguments)
+{
+    check(driver.cuLaunchKernel(function, shape.grid_x, shape.grid_y, 1, shape.block_x,
+                                shape.block_y, 1, 0, stream, arguments, NULL),
+          what);
+}
+
 void gt_launch(const char *kernel, gt_shape shape, void *stream, void **arguments)
 {
-    check(driver.cuLaunchKernel(function_of(kernel), shape.grid_x, shape.grid_y, 1, shape.block_x,
-                                shape.block_y, 1, 0, stream, arguments, NULL),
-          kernel);
+    launch(function_of(kernel), kernel, shape, stream, arguments);
+}
+
+const char *gt_load(const char *ptx, void **module)
+{
+    const char *text = "?";
+    int result = driver.cuModuleLoadData(module, ptx);
+    if (result == 0) {
+        return NULL;
+    }
+    driver.cuGetErrorString(result, &text);
+    return text;
+}
+
+void *gt_function(void *module, const char *name)
+{
+    void *function = NULL;
+    check(driver.cuModuleGetFunction(&function, module, name), "cuModuleGetFunction");
+    return function;
+}
+
+void gt_launch_function(void *function, gt_shape shape, void *stream, void **arguments)
+{
+    launch(function, "cuLaunchKernel", shape, stream, arguments);
 }
 
 /* ---- our kernels ---------------------------------------------------------------------------- */

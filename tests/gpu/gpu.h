@@ -12,6 +12,9 @@
 
 typedef uint64_t gt_ptr; /* memory of the GPU */
 
+/* All of a file as a text, or the end of the program; free() it. */
+char *gt_read_all(const char *path);
+
 /* Take the GPU and load the kernels of a PTX file. NULL, or the reason why there is no GPU. */
 const char *gt_open(const char *ptx);
 
@@ -21,11 +24,14 @@ void gt_use(void);
 const char *gt_name(void);
 int gt_l2_bytes(void);
 int gt_multiprocessors(void);
+int gt_compute_capability(void); /* 90 is 9.0 */
 
 gt_ptr gt_alloc(size_t bytes);
 void gt_free(gt_ptr memory);
 void gt_copy_in(gt_ptr to, const void *from, size_t bytes);
 void gt_copy_out(void *to, gt_ptr from, size_t bytes);
+void gt_copy_within(gt_ptr to, gt_ptr from, size_t bytes); /* by the driver, no kernel of ours */
+void gt_clear(gt_ptr memory, size_t bytes);                /* likewise */
 
 /* Memory with n floats in it: small whole numbers, of which all sums are exact. */
 gt_ptr gt_floats(size_t n);
@@ -43,6 +49,12 @@ typedef struct gt_shape {
 } gt_shape;
 
 void gt_launch(const char *kernel, gt_shape shape, void *stream, void **arguments);
+
+/* Other code than ours: PTX that is compiled here and now. NULL, or why the driver does not take
+ * it. */
+const char *gt_load(const char *ptx, void **module);
+void *gt_function(void *module, const char *name);
+void gt_launch_function(void *function, gt_shape shape, void *stream, void **arguments);
 
 /* Our kernels, on the default stream, with the shapes that they are written for. */
 void gt_nothing(void);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Add each name of a list that is separated by commas. */
@@ -31,14 +32,26 @@ ks_results *gt_measure(const gt_options *options, ks_body_fn body, void *user, k
     ks_plan_cache_control(plan, options->cache, err);
     ks_plan_tolerant(plan, options->tolerant, err);
     ks_plan_hold_counters(plan, !options->give_back, err);
+    ks_plan_combine(plan, options->combine, err);
+    if (options->combine_fn != NULL) {
+        ks_plan_combine_fn(plan, options->combine_fn, NULL, err);
+    }
+    if (options->ignore != NULL) {
+        ks_plan_ignore_kernel(plan, options->ignore, err);
+    }
     ks_run(plan, body, user, &results, err);
     ks_plan_free(plan);
     return results;
 }
 
-static bool equal(const char *a, const char *b)
+bool gt_equal(const char *a, const char *b)
 {
     return a != NULL && strcmp(a, b) == 0;
+}
+
+const char *gt_shown(const char *text)
+{
+    return text == NULL ? "(none)" : text;
 }
 
 /* The row; as many as the table has if there is none. */
@@ -49,8 +62,8 @@ static size_t find_row(const ks_table *table, const char *annotation, const char
     size_t annotations = ks_table_find(table, "Annotation");
     size_t metrics = ks_table_find(table, "Metric");
     for (size_t row = 0; row < rows; row++) {
-        if (equal(ks_table_text(table, row, annotations), annotation) &&
-            equal(ks_table_text(table, row, metrics), metric) && config-- == 0) {
+        if (gt_equal(ks_table_text(table, row, annotations), annotation) &&
+            gt_equal(ks_table_text(table, row, metrics), metric) && config-- == 0) {
             return row;
         }
     }
@@ -93,4 +106,41 @@ const char *gt_text(const ks_results *results, const char *annotation, const cha
     const ks_table *table = ks_results_table(results);
     return ks_table_text(table, find_row(table, annotation, metric, 0),
                          ks_table_find(table, column));
+}
+
+/* In their JSON, which has all warnings. */
+bool gt_warned(const ks_results *results, const char *part)
+{
+    char *text = NULL;
+    size_t length = 0;
+    ks_error err = KS_ERROR_INIT;
+    FILE *to = results != NULL ? open_memstream(&text, &length) : NULL;
+    if (to == NULL) {
+        return false;
+    }
+    ks_results_json(results, to, &err);
+    fclose(to);
+    bool found = strstr(text, part) != NULL;
+    free(text);
+    return found;
+}
+
+size_t gt_samples(const ks_results *results, const char *annotation, const char *metric,
+                  size_t config, double values[GT_SAMPLES])
+{
+    ks_table *t = NULL;
+    ks_error err = KS_ERROR_INIT;
+    size_t count = 0;
+    if (results == NULL || ks_results_samples(results, &t, &err) != KS_OK) {
+        return 0;
+    }
+    for (size_t row = 0; row < ks_table_rows(t) && count < GT_SAMPLES; row++) {
+        if (gt_equal(ks_table_text(t, row, ks_table_find(t, "Annotation")), annotation) &&
+            gt_equal(ks_table_text(t, row, ks_table_find(t, "Metric")), metric) &&
+            ks_table_number(t, row, ks_table_find(t, "Config")) == (double)config) {
+            values[count++] = ks_table_number(t, row, ks_table_find(t, "Value"));
+        }
+    }
+    ks_table_free(t);
+    return count;
 }

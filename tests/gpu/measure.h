@@ -13,7 +13,10 @@ typedef struct gt_options {
     ks_replay replay;
     ks_cache_control cache;
     bool tolerant;
-    bool give_back; /* the counters, at the end of the run */
+    bool give_back;     /* the counters, at the end of the run */
+    const char *ignore; /* a pattern of kernels */
+    ks_combine combine;
+    ks_combine_fn combine_fn;
 } gt_options;
 
 /* NULL if the plan was refused. A failure is in `err`. Free with ks_results_free(). */
@@ -32,5 +35,23 @@ double gt_number(const ks_results *results, const char *annotation, const char *
                  const char *column);
 const char *gt_text(const ks_results *results, const char *annotation, const char *metric,
                     const char *column);
+
+/* Whether there are two texts that are equal; what to print of one that may be missing. */
+bool gt_equal(const char *a, const char *b);
+const char *gt_shown(const char *text);
+
+/* Whether a warning of the results holds a text. */
+bool gt_warned(const ks_results *results, const char *part);
+
+enum {
+    GT_SAMPLES = 64
+};
+
+/*
+ * The samples of an annotation and metric in a config, in the order of the runs; NaN where there is
+ * none. Gives their number, at most GT_SAMPLES.
+ */
+size_t gt_samples(const ks_results *results, const char *annotation, const char *metric,
+                  size_t config, double values[GT_SAMPLES]);
 
 #endif

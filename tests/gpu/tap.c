@@ -66,6 +66,12 @@ bool tap_check(bool good, const char *file, int line, const char *fmt, ...)
     return good;
 }
 
+bool tap_has(const char *text, const char *part, const char *file, int line)
+{
+    return tap_check(text != NULL && strstr(text, part) != NULL, file, line,
+                     "it does not say '%s': %.400s", part, text != NULL ? text : "(nothing)");
+}
+
 bool tap_near(double is, double want, double share, const char *what, const char *file, int line)
 {
     return tap_check(fabs(is - want) <= share * fabs(want), file, line, "%s is %.17g, not %.17g%s",

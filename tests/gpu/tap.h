@@ -30,6 +30,10 @@ bool tap_check(bool good, const char *file, int line, const char *fmt, ...) TAP_
 /* TAP_CHECK(condition, "what it was, %g", values...) gives the condition. */
 #define TAP_CHECK(condition, ...) tap_check((condition), __FILE__, __LINE__, __VA_ARGS__)
 
+/* That a text is there and holds another one. */
+#define TAP_HAS(text, part) tap_has((text), (part), __FILE__, __LINE__)
+bool tap_has(const char *text, const char *part, const char *file, int line);
+
 /* |is - want| <= share of want; NaN fails. */
 #define TAP_NEAR(is, want, share) tap_near((is), (want), (share), #is, __FILE__, __LINE__)
 #define TAP_EXACT(is, want)       tap_near((is), (want), 0.0, #is, __FILE__, __LINE__)

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "gpu.h"
 #include "measure.h"
@@ -51,9 +52,20 @@ static void every_launch_is_counted(void)
     count_launches("m=1000", 1000, KS_CACHE_NONE);
 }
 
+static double resident_mib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024.0;
+}
+
 static void a_hundred_thousand_launches_are_counted(void)
 {
+    double before = resident_mib();
     count_launches("m=100000", 100000, KS_CACHE_NONE);
+    double more = resident_mib() - before;
+    TAP_CHECK(more < 256.0, "the most resident memory grew by %g MiB", more);
+    tap_note("the most resident memory grew by %g MiB", more);
 }
 
 /* ---- several kernels in one annotation ------------------------------------------------------- */

@@ -326,6 +326,11 @@ enum {
     KS_CUPTI_LAUNCH_KERNEL_EX_PTSZ = 653
 };
 
+/** Functions of the driver that copy or set memory: X(first, last) of numbers that follow each
+ * other, those of today's programs. */
+#define KS_CUPTI_COPIES(X) \
+    X(216, 227) X(248, 254) X(276, 293) X(305, 306) X(318, 321) X(397, 416) X(418, 433)
+
 typedef struct ks_cupti_callback_data {
     int site; /* KS_CUPTI_ENTER */
     const char *function;

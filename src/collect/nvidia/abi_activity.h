@@ -46,6 +46,9 @@ enum {
     KS_RUNTIME_LAUNCH_KERNEL_13_PTSZ = 506
 };
 
+/** Those of the runtime that copy or set memory, as KS_CUPTI_COPIES(). */
+#define KS_RUNTIME_COPIES(X) X(31, 52) X(142, 145) X(160, 163) X(215, 236) X(243, 246) X(249, 250)
+
 /** The vendor packs its records. */
 #define KS_RECORD __attribute__((packed, aligned(8)))
 

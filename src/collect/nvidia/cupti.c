@@ -86,6 +86,18 @@ static bool accept(void *library, void *self, ks_buf *why)
     return missing == NULL;
 }
 
+/* " (the driver is for CUDA 13.0)", where there is one: what CUPTI has to go with. */
+static const char *tell_driver(char *to, size_t size)
+{
+    const ks_cuda *cuda = NULL;
+    int version = 0;
+    to[0] = '\0';
+    if (ks_cuda_get(&cuda, NULL) == KS_OK && cuda->version(&version) == 0) {
+        snprintf(to, size, " (the driver is for CUDA %d.%d)", version / 1000, version % 1000 / 10);
+    }
+    return to;
+}
+
 static ks_status find(ks_error *err)
 {
     static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", NULL};
@@ -105,11 +117,12 @@ static ks_status find(ks_error *err)
     bool found = ks_library_find(&spec, &cupti.library, &tried);
     ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
     if (!found && status == KS_OK) {
-        status = ks_fail(
-            err, KS_UNAVAILABLE, "cupti", 0,
-            "no CUPTI that can be used was found; install the CUDA toolkit or the Python package "
-            "nvidia-cuda-cupti, or name its path in KERNSIGHT_CUPTI_LIB. Tried: %s",
-            ks_buf_text(&tried));
+        char driver[48];
+        status = ks_fail(err, KS_UNAVAILABLE, "cupti", 0,
+                         "no CUPTI that can be used was found%s; install the CUDA toolkit or the "
+                         "Python package nvidia-cuda-cupti, or name its path in "
+                         "KERNSIGHT_CUPTI_LIB. Tried: %s",
+                         tell_driver(driver, sizeof driver), ks_buf_text(&tried));
     }
     ks_buf_fini(&tried);
     return status;

@@ -14,6 +14,7 @@ static struct {
     const ks_cupti *cupti;
     ks_cupti_subscription subscription; /* NULL: nobody watches */
     ks_launch_watcher watcher;
+    bool copies;         /* are watched too */
     atomic_bool open;    /* the watcher is there */
     atomic_uint callers; /* that may be using it: launches, from their beginning to their end */
 } the;
@@ -29,6 +30,26 @@ static const uint32_t functions[] = {
     KS_CUPTI_LAUNCH_KERNEL_EX_PTSZ, KS_CUPTI_LAUNCH_COOPERATIVE, KS_CUPTI_LAUNCH_COOPERATIVE_PTSZ,
     KS_CUPTI_GRAPH_LAUNCH,          KS_CUPTI_GRAPH_LAUNCH_PTSZ,
 };
+
+#define KS_CUPTI_COPY_SPAN(first, last) {first, last},
+static const struct {
+    uint32_t first, last;
+} copies[] = {KS_CUPTI_COPIES(KS_CUPTI_COPY_SPAN)};
+#undef KS_CUPTI_COPY_SPAN
+
+enum {
+    COPY_SPANS = sizeof copies / sizeof copies[0]
+};
+
+bool ks_launches_is_copy(uint32_t function)
+{
+    for (size_t i = 0; i < COPY_SPANS; i++) {
+        if (function >= copies[i].first && function <= copies[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
 
 void ks_launches_are_ours(bool ours)
 {
@@ -109,16 +130,39 @@ static bool is_capturing(ks_cuda_stream stream)
 
 /* A callback may come late, on any thread: it counts itself before it looks whether anybody is
  * there still. */
-static void begin_launch(const ks_api_launch *launch)
+static bool come(void)
 {
     atomic_fetch_add(&the.callers, 1);
-    if (!atomic_load(&the.open) || is_capturing(launch->stream)) {
+    if (!atomic_load(&the.open)) {
         atomic_fetch_sub(&the.callers, 1);
-        return;
+        return false;
     }
     the.watcher.lock(the.watcher.self);
-    here.inside = true;
-    the.watcher.enter(the.watcher.self, launch);
+    return true;
+}
+
+static void go(void)
+{
+    the.watcher.unlock(the.watcher.self);
+    atomic_fetch_sub(&the.callers, 1);
+}
+
+static void tell_instead(ks_instead what)
+{
+    if (come()) {
+        the.watcher.instead(the.watcher.self, what);
+        go();
+    }
+}
+
+static void begin_launch(const ks_api_launch *launch)
+{
+    if (is_capturing(launch->stream)) {
+        tell_instead(KS_DID_CAPTURE);
+    } else if (come()) {
+        here.inside = true;
+        the.watcher.enter(the.watcher.self, launch);
+    }
 }
 
 static void on_callback(void *self, int domain, uint32_t function, const void *data)
@@ -126,8 +170,13 @@ static void on_callback(void *self, int domain, uint32_t function, const void *d
     (void)self;
     const ks_cupti_callback_data *d = data;
     ks_api_launch launch = {.context = d->context, .kernel = d->symbol};
-    if (here.ours || domain != KS_CUPTI_DRIVER_API ||
-        !read_arguments(function, d->arguments, &launch)) {
+    if (here.ours || domain != KS_CUPTI_DRIVER_API) {
+        return;
+    }
+    if (!read_arguments(function, d->arguments, &launch)) {
+        if (d->site == KS_CUPTI_ENTER && ks_launches_is_copy(function)) {
+            tell_instead(KS_DID_COPY);
+        }
         return;
     }
     if (launch.function == NULL) {
@@ -139,8 +188,7 @@ static void on_callback(void *self, int domain, uint32_t function, const void *d
         bool succeeded = d->result == NULL || *(const ks_cuda_result *)d->result == 0;
         the.watcher.leave(the.watcher.self, &launch, succeeded);
         here.inside = false;
-        the.watcher.unlock(the.watcher.self);
-        atomic_fetch_sub(&the.callers, 1);
+        go();
     }
 }
 
@@ -193,6 +241,7 @@ ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
         return fail_subscribing(cupti, result, holder, err);
     }
     the.subscription = subscription;
+    the.copies = false;
     atomic_store(&the.open, true);
     result = enable_callbacks(cupti, subscription);
     if (result != 0) {
@@ -213,6 +262,17 @@ void ks_launches_unwatch(void)
     }
     the.cupti->unsubscribe(the.subscription);
     the.subscription = NULL;
+}
+
+/* A function that this CUPTI does not know is not called either. */
+void ks_launches_watch_copies(void)
+{
+    for (size_t i = 0; i < COPY_SPANS && !the.copies; i++) {
+        for (uint32_t function = copies[i].first; function <= copies[i].last; function++) {
+            the.cupti->enable_callback(1, the.subscription, KS_CUPTI_DRIVER_API, function);
+        }
+    }
+    the.copies = true;
 }
 
 bool ks_launches_watched(void)

@@ -10,6 +10,7 @@
 
 #include "collect/nvidia/cuda.h"
 #include "collect/nvidia/cupti.h"
+#include "collect/nvidia/nothing.h"
 
 /** A launch, as the call of the driver tells it. Borrowed for the callback. */
 typedef struct ks_api_launch {
@@ -24,13 +25,15 @@ typedef struct ks_api_launch {
     const char *kernel;                  /**< mangled; of a graph NULL */
 } ks_api_launch;
 
-/** Who is told. Both are called with `lock` taken, on the thread that launches. */
+/** Who is told. All are called with `lock` taken, on the thread that launches. */
 typedef struct ks_launch_watcher {
     void *self;
     void (*lock)(void *self);
     void (*unlock)(void *self);
     void (*enter)(void *self, const ks_api_launch *launch);
     void (*leave)(void *self, const ks_api_launch *launch, bool succeeded);
+    /** Something that is no launch: KS_DID_CAPTURE, and KS_DID_COPY once copies are watched. */
+    void (*instead)(void *self, ks_instead what);
 } ks_launch_watcher;
 
 /**
@@ -44,6 +47,10 @@ ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
                             const ks_launch_watcher *watcher, ks_error *err);
 /** ... after which nobody is told any more, whatever other threads launch. */
 void ks_launches_unwatch(void);
+/** Watch copies and memsets too, which costs each of them a little. */
+void ks_launches_watch_copies(void);
+/** Whether a function of the driver copies or sets memory. */
+bool ks_launches_is_copy(uint32_t function);
 /** Whether they are watched: then the one listener that CUPTI serves is ours. */
 bool ks_launches_watched(void);
 

@@ -29,7 +29,10 @@ static void unlock(void *self)
 ks_status ks_measuring_init(ks_measuring *m, const ks_collect_spec *spec,
                             const ks_counters *counters, ks_error *err)
 {
-    *m = (ks_measuring){.ledger = spec->ledger, .controls = spec->controls, .counters = counters};
+    *m = (ks_measuring){.ledger = spec->ledger,
+                        .controls = spec->controls,
+                        .counters = counters,
+                        .nothing.ledger = spec->ledger};
     bool by_kernel = m->controls->replay == KS_REPLAY_KERNEL;
     bool by_range = m->controls->replay == KS_REPLAY_RANGE;
     ks_fault_init(&m->fault);
@@ -52,7 +55,8 @@ ks_status ks_measuring_init(ks_measuring *m, const ks_collect_spec *spec,
     if (m->ignored_any == NULL) {
         return ks_enomem(err);
     }
-    const ks_launch_watcher watcher = {m, lock, unlock, ks_tracking_enter, ks_tracking_leave};
+    const ks_launch_watcher watcher = {
+        m, lock, unlock, ks_tracking_enter, ks_tracking_leave, ks_tracking_instead};
     return ks_launches_watch(m->cuda, m->cupti, &watcher, err);
 }
 
@@ -71,6 +75,7 @@ void ks_measuring_fini(ks_measuring *m)
     }
     ks_free(m->tracks);
     ks_free(m->ignored_any);
+    ks_nothing_fini(&m->nothing);
 }
 
 static void set_mode(ks_measuring *m, ks_measuring_mode mode)
@@ -116,8 +121,8 @@ static ks_status fail_room(const ks_measuring *m, size_t most_slots, ks_error *e
     bool visits = m->spec.range == KS_CUPTI_USER_RANGE;
     size_t each = m->spec.flush && !visits ? 2 : 1;
     return ks_fail(err, KS_ELIMIT, "nvidia", 0,
-                   "a call %s %zu %s, and the counters of %u passes have room for %zu: ask for "
-                   "fewer metrics (those of one pass have no limit), or make a call do less",
+                   "a call %s %zu %s, and the counters of %u passes have room for %zu in 1 GiB: ask "
+                   "for fewer metrics (those of one pass have no limit), or make a call do less",
                    visits ? "enters" : "launches", m->most_ranges / each,
                    visits ? "annotations" : "kernels", m->passes, most_slots / each);
 }
@@ -160,6 +165,7 @@ ks_status ks_measuring_warm_begin(ks_measuring *m, bool first, ks_error *err)
         m->most_ranges = 0;
         m->one_by_one = false;
         m->warm_up_graph = false;
+        m->launches_seen = false;
     }
     set_mode(m, KS_MEASURING_WARM_UP);
     return KS_OK;
@@ -192,10 +198,16 @@ static ks_status synchronize(const ks_measuring *m, const ks_track *track, ks_er
         result = m->cuda->synchronize();
         m->cuda->pop_context(&out);
     }
-    return result == 0
-               ? KS_OK
-               : ks_cuda_fail(m->cuda, result,
-                              "the GPU cannot go on after what was launched in this config", err);
+    if (result == 0) {
+        return KS_OK;
+    }
+    ks_error told = KS_ERROR_INIT;
+    ks_cuda_fail(m->cuda, result, "the GPU cannot go on after what was launched in this config",
+                 &told);
+    return ks_fail(err, told.code, told.origin, told.native,
+                   "%s; the configs before it are kept, but CUDA works no more in this process: "
+                   "compute-sanitizer finds the cause",
+                   told.message);
 }
 
 static bool is_lost(const ks_track *track)
@@ -270,6 +282,11 @@ static void begin_first_pass(ks_measuring *m)
     m->graph = m->warm_up_graph && ks_measuring_by_kernel(m);
     drop_lost_tracks(m);
     fit_slots(m);
+    ks_nothing_start(&m->nothing);
+    if (!m->launches_seen) {
+        ks_launches_watch_copies();
+        m->nothing.sees_copies = true;
+    }
 }
 
 /* No launch of another thread falls between the counters' start and the first one that is told. */

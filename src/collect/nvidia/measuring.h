@@ -24,6 +24,7 @@ typedef struct ks_range {
     ks_range_kind kind;
     uint32_t annotation;
     uint32_t run;
+    bool filled; /**< of a visit: something was launched in it */
 } ks_range;
 
 /** A context in which something is measured. */
@@ -67,7 +68,9 @@ typedef struct ks_measuring {
     ks_track *tracks;
     size_t track_count;
     size_t track_capacity;
-    bool *ignored_any; /**< by pattern: some kernel matched it */
+    bool *ignored_any;  /**< by pattern: some kernel matched it */
+    ks_nothing nothing; /**< what annotations without a kernel did */
+    bool launches_seen; /**< in this config; else copies are looked at too */
     /* of the launch between its beginning and its end: */
     ks_range_kind now;
     ks_track *now_in;   /**< NULL: in a context that was not known */

@@ -211,6 +211,7 @@ ks_status ks_nvidia_lookup(const char *name, const ks_metric_sink *to, ks_error 
     ks_chip *chip = NULL;
     bool done = false;
     ks_error none = KS_ERROR_INIT;
+    ks_error unknown = KS_ERROR_INIT;
     ks_status status = look_up_without_chip(name, to, &done, err);
     if (status != KS_OK || done) {
         return status;
@@ -222,6 +223,14 @@ ks_status ks_nvidia_lookup(const char *name, const ks_metric_sink *to, ks_error 
     if (status != KS_OK) {
         return tell_unavailable(name, none.message, to, err);
     }
-    KS_TRY(ks_gpu_chip(&gpu, &chip, err));
-    return ks_names_of(chip, name, tell_entry, &to, err);
+    status = ks_gpu_chip(&gpu, &chip, &none);
+    if (status == KS_ENOTFOUND) {
+        ks_fail(&unknown, KS_UNAVAILABLE, "cupti", 0,
+                "a newer CUPTI may know the GPU's chip (a newer CUDA toolkit, or `pip install -U "
+                "nvidia-cuda-cupti`); kernel__time_duration.sum needs no counters; %s",
+                none.message);
+        return tell_unavailable(name, unknown.message, to, err);
+    }
+    return status == KS_OK ? ks_names_of(chip, name, tell_entry, &to, err)
+                           : ks_fail(err, status, none.origin, none.native, "%s", none.message);
 }

@@ -257,11 +257,37 @@ static ks_status nvidia_pass_end(ks_collector *self, ks_error *err)
     return ks_measuring_pass_end(&self->measuring, err);
 }
 
+/* Whether nothing is known where nothing was launched: no counter, and nothing of the device. */
+static bool is_of_launches(const ks_collector *self)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < self->properties.count; i++) {
+        all = all && self->properties.list[i].of_launch != NULL;
+    }
+    return self->counted_count > 0 || all;
+}
+
+static bool launched_any(const ks_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->count; i++) {
+        if (ledger->launches[i].annotation != KS_NO_ANNOTATION) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ks_status nvidia_drain(ks_collector *self, ks_samples *into, ks_error *err)
 {
-    KS_TRY(ks_nvidia_values(&self->measuring, self->numbers, into, err));
-    bool good = into->spoiled.code == KS_OK && into->launched == into->captured;
-    return good ? ks_properties_tell(&self->properties, self->measuring.ledger, into, err) : KS_OK;
+    const ks_measuring *m = &self->measuring;
+    KS_TRY(ks_nvidia_values(m, self->numbers, into, err));
+    if (into->spoiled.code != KS_OK || into->launched != into->captured) {
+        return KS_OK;
+    }
+    KS_TRY(ks_properties_tell(&self->properties, &m->nothing, into, err));
+    return is_of_launches(self) && !launched_any(m->ledger)
+               ? ks_nothing_idle(&m->nothing, into, err)
+               : KS_OK;
 }
 
 static void nvidia_abort(ks_collector *self, const ks_run_ctx *ctx)
@@ -272,20 +298,8 @@ static void nvidia_abort(ks_collector *self, const ks_run_ctx *ctx)
 
 static ks_status nvidia_warn(const ks_collector *self, ks_pool *warnings, ks_error *err)
 {
-    const ks_controls *controls = self->measuring.controls;
-    for (size_t i = 0; i < controls->ignored_count; i++) {
-        if (!self->measuring.ignored_any[i]) {
-            char text[320];
-            ks_text_id id = 0;
-            snprintf(text, sizeof text,
-                     "no kernel matched '%.200s', which the plan leaves out (kernels' names are in "
-                     "the column Kernel)",
-                     controls->ignored[i]);
-            ks_utf8_clean(text);
-            KS_TRY(ks_pool_add(warnings, text, &id, err));
-        }
-    }
-    return KS_OK;
+    const ks_measuring *m = &self->measuring;
+    return ks_nothing_matched(m->controls, m->ignored_any, warnings, err);
 }
 
 void ks_nvidia_release(void)

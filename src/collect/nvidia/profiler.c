@@ -187,8 +187,10 @@ static ks_status enable(ks_profiler *p, const ks_profile_spec *spec, ks_error *e
     KS_TRY(ks_gpu_start_profiler(p->cupti, err));
     const char *unsupported = ks_counters_unsupported(p->cupti, p->device);
     if (unsupported != NULL) {
-        return ks_fail(err, KS_UNAVAILABLE, "cupti", 0, "the counters of GPU %d cannot be read: %s",
-                       p->device, unsupported);
+        return ks_fail(
+            err, KS_UNAVAILABLE, "cupti", 0,
+            "the counters of GPU %d cannot be read: %s; kernel__time_duration.sum needs none",
+            p->device, unsupported);
     }
     KS_TRY(take_turn(p, spec, err));
     ks_cupti_enable params = {.size = KS_KNOWN(ks_cupti_enable, profiler), .context = p->context};

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "collect/nvidia/values.h"
 
 bool ks_is_property(const char *name)
 {
@@ -188,14 +187,14 @@ static ks_status tell_of_device(ks_properties *p, const ks_property *property, k
     return KS_OK;
 }
 
-ks_status ks_properties_tell(ks_properties *properties, const ks_ledger *ledger, ks_samples *into,
+ks_status ks_properties_tell(ks_properties *properties, const ks_nothing *nothing, ks_samples *into,
                              ks_error *err)
 {
     KS_TRY(tell_of_launches(properties, into, err));
     for (uint32_t k = 0; k < properties->count; k++) {
         const ks_property *property = &properties->list[k];
         KS_TRY(property->of_launch != NULL
-                   ? ks_nvidia_nothing_launched(ledger, &property->number, 1, into, err)
+                   ? ks_nothing_tell(nothing, &property->number, 1, into, err)
                    : tell_of_device(properties, property, into, err));
     }
     return KS_OK;

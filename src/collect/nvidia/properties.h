@@ -66,7 +66,7 @@ ks_status ks_properties_note(ks_properties *properties, const ks_api_launch *lau
                              uint32_t annotation, uint32_t run, ks_error *err);
 
 /** Add the values of a batch, or why there are none. */
-ks_status ks_properties_tell(ks_properties *properties, const ks_ledger *ledger, ks_samples *into,
+ks_status ks_properties_tell(ks_properties *properties, const ks_nothing *nothing, ks_samples *into,
                              ks_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "collect/nvidia/refusal.h"
 
 #include "base/error.h"
+#include "collect/nvidia/permission.h"
 
 /* What remains possible where counters are refused. */
 #define TRACING_WORKS "; kernel__time_duration.sum needs no counters"
@@ -13,9 +14,9 @@ typedef struct refusal {
 
 static const refusal refusals[] = {
     {KS_CUPTI_NO_PRIVILEGES, KS_EPERM,
-     "this user may not read GPU counters; let the administrator load the driver with "
-     "NVreg_RestrictProfilingToAdminUsers=0 (docs/gpu.md), give the container the capability "
-     "SYS_ADMIN, or be root" TRACING_WORKS},
+     "this user may not read GPU counters; run as root, give the container the capability (docker "
+     "run --cap-add SYS_ADMIN), or let the administrator load the driver with "
+     "NVreg_RestrictProfilingToAdminUsers=0 (docs/gpu.md)" TRACING_WORKS},
     {KS_CUPTI_VIRTUALIZED_NO_PRIVILEGES, KS_EPERM,
      "this virtual GPU may not read counters; the host's administrator can allow it "
      "(enable_profiling of the vGPU)" TRACING_WORKS},
@@ -39,6 +40,26 @@ static const refusal refusals[] = {
     {KS_CUPTI_OUT_OF_MEMORY, KS_ENOMEM, "there is not memory enough for the counters"},
 };
 
+const char *ks_driver_params = KS_DRIVER_PARAMS;
+
+/* What the driver was told about who may read counters, where it can be read. */
+static const char *tell_permission(ks_cupti_result result)
+{
+    if (result != KS_CUPTI_NO_PRIVILEGES) {
+        return "";
+    }
+    switch (ks_counters_permission(ks_driver_params)) {
+    case KS_PERMISSION_ALL:
+        return "; RmProfilingAdminOnly is 0 in the driver's parameters";
+    case KS_PERMISSION_ADMIN:
+    case KS_PERMISSION_REFUSED:
+        return "; RmProfilingAdminOnly is 1 in the driver's parameters";
+    default:
+        return "";
+    }
+}
+
+/* Its name and number come first: what to do may be long. */
 ks_status ks_counters_fail(const ks_cupti *cupti, ks_cupti_result result, const char *what,
                            ks_error *err)
 {
@@ -46,8 +67,9 @@ ks_status ks_counters_fail(const ks_cupti *cupti, ks_cupti_result result, const 
         if (refusals[i].result == result) {
             const char *name = NULL;
             cupti->result_string(result, &name);
-            return ks_fail(err, refusals[i].status, "cupti", result, "%s: %s (%s, %d)", what,
-                           refusals[i].cause, name != NULL ? name : "unknown result", result);
+            return ks_fail(err, refusals[i].status, "cupti", result, "%s (%s, %d): %s%s", what,
+                           name != NULL ? name : "unknown result", result, refusals[i].cause,
+                           tell_permission(result));
         }
     }
     return ks_cupti_fail(cupti, result, what, err);

@@ -139,7 +139,7 @@ static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
     ks_cuda_result result = ks_flush_launch(&track->profiler->flush, stream);
     ks_launches_are_ours(false);
     if (result == 0 && m->spec.range == KS_CUPTI_AUTO_RANGE) {
-        add_range(m, track, (ks_range){KS_RANGE_OTHER, KS_NO_ANNOTATION, m->run});
+        add_range(m, track, (ks_range){KS_RANGE_OTHER, KS_NO_ANNOTATION, m->run, false});
     } else if (result != 0 && m->cuda->synchronize() == 0) { /* else the end of the pass tells */
         ks_cuda_fail(m->cuda, result, "cannot sweep the GPU's caches", &fault);
         ks_fault_note(&m->fault, &fault);
@@ -167,6 +167,7 @@ static void count_launch(ks_measuring *m, const ks_api_launch *launch)
     ks_error fault = KS_ERROR_INIT;
     m->calls_ranges += m->spec.range == KS_CUPTI_USER_RANGE ? 0 : m->spec.flush ? 2 : 1;
     m->warm_up_graph = m->warm_up_graph || launch->function == NULL;
+    m->launches_seen = true;
     note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
 }
 
@@ -186,6 +187,7 @@ static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
     m->now_owned = ks_session_owner(&m->now_owner);
     m->now_owner.annotation = m->now_owned ? m->now_owner.annotation : NULL;
     m->now_ignored = is_ignored(m, launch->kernel);
+    m->launches_seen = true;
     m->now = m->now_owner.annotation == NULL || m->now_ignored ? KS_RANGE_OTHER : KS_RANGE_KERNEL;
     if (m->now_in == NULL || !m->now_in->measured || !ks_measuring_by_kernel(m) || m->graph) {
         return;
@@ -224,6 +226,21 @@ static void enter_in_ledger(const ks_measuring *m, const ks_api_launch *launch)
     ks_ledger_add(m->ledger, entry, launch->kernel != NULL ? launch->kernel : "CUDA graph");
 }
 
+static void note_instead(ks_measuring *m, const ks_annotation *annotation, ks_instead what)
+{
+    ks_error fault = KS_ERROR_INIT;
+    note_fault(m, ks_nothing_note(&m->nothing, annotation, what, &fault), &fault);
+}
+
+void ks_tracking_instead(void *self, ks_instead what)
+{
+    ks_measuring *m = self;
+    ks_owner owner;
+    if (m->mode == KS_MEASURING_PASS && ks_session_owner(&owner)) {
+        note_instead(m, owner.annotation, what);
+    }
+}
+
 void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
 {
     ks_measuring *m = self;
@@ -232,6 +249,8 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
     }
     if (m->now_owned && !m->now_ignored) {
         enter_in_ledger(m, launch);
+    } else if (m->now_owned) {
+        note_instead(m, m->now_owner.annotation, KS_DID_IGNORED);
     }
     uint32_t annotation =
         m->now_owner.annotation != NULL ? m->now_owner.annotation->id : KS_NO_ANNOTATION;
@@ -247,9 +266,11 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
         ks_error fault = KS_ERROR_INIT;
         note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
     } else if (m->spec.range == KS_CUPTI_AUTO_RANGE) {
-        add_range(m, m->now_in, (ks_range){m->now, annotation, m->run});
+        add_range(m, m->now_in, (ks_range){m->now, annotation, m->run, true});
     } else if (m->now != KS_RANGE_OTHER && m->now_in->profiler != m->open_in) {
         m->elsewhere = true;
+    } else if (m->now != KS_RANGE_OTHER && m->pass == 0 && m->now_in->count > 0) {
+        m->now_in->ranges[m->now_in->count - 1].filled = true;
     }
 }
 
@@ -277,7 +298,7 @@ static void open_range(ks_measuring *m, ks_track *track, const ks_visit *visit)
         ks_fault_note(&m->fault, &fault);
     } else {
         m->open_in = track->profiler;
-        add_range(m, track, (ks_range){KS_RANGE_VISIT, visit->annotation->id, m->run});
+        add_range(m, track, (ks_range){KS_RANGE_VISIT, visit->annotation->id, m->run, false});
     }
 }
 

@@ -4,9 +4,10 @@
 
 #include "collect/nvidia/measuring.h"
 
-/** Both are called by ks_launches_watch(): `self` is the ks_measuring. */
+/** All are called by ks_launches_watch(): `self` is the ks_measuring. */
 void ks_tracking_enter(void *self, const ks_api_launch *launch);
 void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded);
+void ks_tracking_instead(void *self, ks_instead what);
 
 /** Measure in this context too, from the next batch on. */
 ks_status ks_tracking_add_context(ks_measuring *m, ks_cuda_context context, ks_error *err);

@@ -130,7 +130,7 @@ static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t 
                            const uint32_t *numbers, ks_samples *into, ks_error *err)
 {
     const ks_range *range = &track->ranges[index];
-    if (range->kind == KS_RANGE_OTHER) {
+    if (range->kind == KS_RANGE_OTHER || (range->kind == KS_RANGE_VISIT && !range->filled)) {
         return KS_OK;
     }
     launch of = {.run = range->run, .values = track->values + index * m->counters->count};
@@ -147,57 +147,21 @@ static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t 
 /* ---- annotations without a launch -------------------------------------------------------------
  */
 
-static bool has_values(const ks_samples *samples, uint32_t annotation, uint32_t run,
-                       uint32_t number)
+/* In range replay only the outermost annotations are measured. */
+static ks_status tell_inner(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
+                            ks_error *err)
 {
-    const ks_cell *cell = ks_samples_cell(samples, annotation, run, number);
-    return cell->count > 0 || cell->why != 0;
-}
-
-/* Launches of the batch that belong to no annotation. */
-static size_t count_outside(const ks_ledger *ledger)
-{
-    size_t outside = 0;
-    for (size_t i = 0; i < ledger->count; i++) {
-        outside += ledger->launches[i].pass == ledger->first_pass &&
-                   ledger->launches[i].annotation == KS_NO_ANNOTATION;
-    }
-    return outside;
-}
-
-/* In the runs that entered it and have no value. */
-static ks_status say_missing(uint32_t annotation, const uint32_t *numbers, size_t count,
-                             const char *why, ks_samples *into, ks_error *err)
-{
-    for (uint32_t run = 0; run < into->runs; run++) {
-        bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
-        for (size_t i = 0; entered && i < count; i++) {
-            if (!has_values(into, annotation, run, numbers[i])) {
-                KS_TRY(ks_samples_missing(into, annotation, run, numbers[i], why, err));
+    static const char inner[] = "it is inside another annotation, and in range replay the "
+                                "outermost ones are measured; measure in user replay";
+    for (uint32_t i = 0; i < into->entered_count; i++) {
+        uint32_t annotation = into->entered[i];
+        bool nested = ks_session_annotation(annotation)->parent != NULL;
+        for (uint32_t run = 0; nested && run < into->runs; run++) {
+            bool entered = ks_samples_presence(into, annotation, run)->visits > 0;
+            for (uint32_t k = 0; entered && k < m->counters->asked; k++) {
+                KS_TRY(ks_samples_missing(into, annotation, run, numbers[k], inner, err));
             }
         }
-    }
-    return KS_OK;
-}
-
-enum {
-    NONE_MAX = 256
-};
-
-static void write_none(const ks_ledger *ledger, char none[NONE_MAX])
-{
-    size_t outside = count_outside(ledger);
-    snprintf(none, NONE_MAX, "no kernel was launched in it (copies and memsets are none)%s",
-             outside > 0 ? "; some were launched outside any annotation" : "");
-}
-
-ks_status ks_nvidia_nothing_launched(const ks_ledger *ledger, const uint32_t *numbers, size_t count,
-                                     ks_samples *into, ks_error *err)
-{
-    char none[NONE_MAX];
-    write_none(ledger, none);
-    for (uint32_t i = 0; i < into->entered_count; i++) {
-        KS_TRY(say_missing(into->entered[i], numbers, count, none, into, err));
     }
     return KS_OK;
 }
@@ -205,18 +169,10 @@ ks_status ks_nvidia_nothing_launched(const ks_ledger *ledger, const uint32_t *nu
 static ks_status say_nothing_launched(const ks_measuring *m, const uint32_t *numbers,
                                       ks_samples *into, ks_error *err)
 {
-    static const char inner[] = "it is inside another annotation, and in range replay the "
-                                "outermost ones are measured; measure in user replay";
-    char none[NONE_MAX];
-    bool ranges = m->spec.range == KS_CUPTI_USER_RANGE;
-    write_none(m->ledger, none);
-    for (uint32_t i = 0; i < into->entered_count; i++) {
-        uint32_t annotation = into->entered[i];
-        bool nested = ranges && ks_session_annotation(annotation)->parent != NULL;
-        KS_TRY(
-            say_missing(annotation, numbers, m->counters->asked, nested ? inner : none, into, err));
+    if (m->spec.range == KS_CUPTI_USER_RANGE) {
+        KS_TRY(tell_inner(m, numbers, into, err));
     }
-    return KS_OK;
+    return ks_nothing_tell(&m->nothing, numbers, m->counters->asked, into, err);
 }
 
 /* ---- doubts -----------------------------------------------------------------------------------

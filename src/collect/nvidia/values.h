@@ -13,10 +13,4 @@
 ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
                            ks_error *err);
 
-/** Say of metrics of launches why they are missing where nothing was launched.
- *
- * @param[in] numbers  in the samples, `count` of them */
-ks_status ks_nvidia_nothing_launched(const ks_ledger *ledger, const uint32_t *numbers, size_t count,
-                                     ks_samples *into, ks_error *err);
-
 #endif

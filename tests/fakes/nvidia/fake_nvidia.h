@@ -146,6 +146,9 @@ FAKE_EXPORT ks_cuda_function fake_function(const char *kernel);
 FAKE_EXPORT ks_cuda_result fake_launch(const char *kernel, unsigned blocks, unsigned threads,
                                        ks_cuda_stream stream);
 
+/** A call that copies or sets memory, by its number in the driver: KS_CUPTI_COPIES(). */
+FAKE_EXPORT void fake_copy(uint32_t function);
+
 /** What is launched on this stream from now on goes into a graph and does not run. */
 FAKE_EXPORT void fake_begin_capture(ks_cuda_stream stream);
 

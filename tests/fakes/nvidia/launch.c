@@ -379,3 +379,19 @@ ks_cuda_result fake_launch(const char *kernel, unsigned blocks, unsigned threads
     return cuLaunchKernel(fake_function(kernel), blocks, 1, 1, threads, 1, 1, 0, stream, NULL,
                           NULL);
 }
+
+void fake_copy(uint32_t function)
+{
+    ks_cupti_callback_data data = {.site = KS_CUPTI_ENTER, .function = "a copy"};
+    ks_cuda_result result = 0;
+    fake_lock();
+    data.context = fake_current_locked();
+    void (*call)(uint32_t, ks_cupti_callback_data *) = hooks.call;
+    fake_unlock();
+    if (call != NULL) {
+        call(function, &data);
+        data.site = KS_CUPTI_EXIT;
+        data.result = &result;
+        call(function, &data);
+    }
+}

@@ -214,7 +214,7 @@ static ks_status launch_two(const ks_call *call, void *user, ks_error *e)
     return KS_OK;
 }
 
-static void combining_may_be_refused(void **state)
+static void combining_may_be_refused(void **state) /* C01 */
 {
     (void)state;
     know_kernels();
@@ -222,7 +222,10 @@ static void combining_may_be_refused(void **state)
     KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
     measure(launch_one, NULL);
     KT_F64(mean("work", READ), 100);
-    measure_in_vain(launch_two, NULL, KS_ESTATE, "launched 2 kernels in one run (A, B)");
+    measure_in_vain(launch_two, NULL, KS_ESTATE,
+                    "launched 2 kernels in one run, and the plan refuses to combine them; "
+                    "annotate one of them, ignore the others (ks_plan_ignore_kernel()), or let the "
+                    "plan combine them (ks_plan_combine()): A, B");
     KT_OK(ks_plan_ignore_kernel(plan, "B", &err));
     measure(launch_two, NULL);
     KT_F64(mean("work", READ), 100);

@@ -65,14 +65,17 @@ static void an_old_cupti_is_told_with_what_is_needed(void **state)
     (void)state;
     setenv("KERNSIGHT_CUDA_LIB", FAKE_LIBRARIES "/libcuda.so.1", 1);
     setenv("KERNSIGHT_CUPTI_LIB", FAKE_LIBRARIES "/old/libcupti.so.13", 1);
-    measure_in_vain("its version is 24, and 26 (CUPTI 12.8) or later is needed");
+    measure_in_vain("(the driver is for CUDA 13.0)"); /* C14 */
+    measure_in_vain(
+        "/old/libcupti.so.13: its version is 24, and 26 (CUPTI 12.8) or later is needed");
 }
 
 static void a_cupti_that_lacks_a_function_is_told_with_its_name(void **state)
 {
     (void)state;
     setenv("KERNSIGHT_CUPTI_LIB", FAKE_LIBRARIES "/no_push/libcupti.so.13", 1);
-    measure_in_vain("it has no function cuptiRangeProfilerPushRange");
+    measure_in_vain("(the driver is for CUDA 13.0)"); /* C14 */
+    measure_in_vain("/no_push/libcupti.so.13: it has no function cuptiRangeProfilerPushRange");
     measure_of_cpu();
 }
 

@@ -89,7 +89,8 @@ static void a_call_that_no_memory_is_enough_for_is_refused(void **state)
     fake_script("range_bytes=8000000"); /* 134 ranges to a GiB */
     ask(THROUGHPUT);
     measure_in_vain(launch_all, &w, KS_ELIMIT,
-                    "a call launches 100 kernels, and the counters of 4 passes have room for 67");
+                    "a call launches 100 kernels, and the counters of 4 passes have room for 67 "
+                    "in 1 GiB");
     assert_int_equal(w.calls, 1);
     assert_int_equal(profilers(), 0);
     /* what needs one pass has no limit */

@@ -90,10 +90,10 @@ static void who_listens_already_is_named(void **state)
     plan_n("n=3", READ);
     fake_script("cuptiSubscribe=39; holder=kineto");
     measure_in_vain(launch_n, NULL, KS_EBUSY,
-                    "cannot see what is launched, 'kineto' does: another");
+                    "cannot see what is launched, 'kineto' does (");
     plan_n("n=3", READ);
     fake_script("cuptiSubscribe=39");
-    measure_in_vain(launch_n, NULL, KS_EBUSY, "cannot see what is launched: another");
+    measure_in_vain(launch_n, NULL, KS_EBUSY, "cannot see what is launched (CUPTI");
     plan_n("n=3", READ);
     fake_script("cuptiSubscribe:1=39"); /* it has gone in between */
     measure(launch_n, NULL);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "collect/clock/clock.h"
+#include "table/table.h"
 
 static const ks_collector_ops *const with_clock[] = {&ks_clock_ops, &ks_tracing_ops, NULL};
 
@@ -74,8 +75,99 @@ static void a_launch_belongs_to_the_innermost_annotation_and_those_around_it(voi
     /* the second visit's two kernels are the longer span; between the visits nothing counts */
     KT_F64(mean("outer/inner", SPAN), 4000);
     KT_F64(mean("outer/none", COUNT), 0);
-    is_missing("outer/none", TIME, "it launched no kernel");
-    is_missing("outer/none", SPAN, "it launched no kernel");
+    is_missing("outer/none", TIME, "no kernel was launched in it, nor a copy");
+    is_missing("outer/none", SPAN, "no kernel was launched in it, nor a copy");
+}
+
+/* ---- no kernel, several kernels ---------------------------------------------------------------
+ */
+
+typedef enum instead {
+    PASS,
+    COPIES,
+    IGNORED,
+    OUTSIDE
+} instead;
+
+static ks_status no_kernel(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)e;
+    instead what = *(const instead *)user;
+    KS_ANNOTATE("idle") {
+        if (what == COPIES) {
+            fake_gpu_copy();
+        } else if (what == IGNORED) {
+            fake_gpu_kernel("fill", 100);
+        }
+    }
+    if (what == OUTSIDE) {
+        fake_gpu_kernel("a", 100);
+        fake_gpu_kernel("a", 100);
+    }
+    return KS_OK;
+}
+
+static void no_kernel_is_an_error_that_says_what_there_was(void **state) /* C02 */
+{
+    (void)state;
+    static const char *const said[] = {
+        [PASS] = "no kernel was launched in it, nor a copy or memset",
+        [COPIES] = "no kernel was launched in it, only copies or memsets",
+        [IGNORED] = "the plan leaves out all kernels that were launched in it",
+        [OUTSIDE] = "; 2 kernels were launched outside any annotation"};
+    KT_OK(ks_plan_axis_spec(plan, "n=7", &err));
+    KT_OK(ks_plan_ignore_kernel(plan, "fill", &err));
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    KT_OK(ks_plan_metric(plan, "kernel__*", &err));
+    for (instead what = PASS; what <= OUTSIDE; what++) {
+        fake_activity_reset((fake_activity_script){0});
+        KT_OK(ks_plan_tolerant(plan, false, &err));
+        KT_FAILS(ks_run_with(alone, plan, no_kernel, &what, &results, &err), KS_ESTATE, said[what]);
+        KT_OK(ks_plan_tolerant(plan, true, &err));
+        ks_results_free(results);
+        KT_OK(ks_run_with(alone, plan, no_kernel, &what, &results, &err));
+        is_missing("idle", TIME, said[what]);
+        is_missing("idle", SPAN, said[what]);
+        KT_F64(mean("idle", COUNT), 0);
+        ks_results_free(results);
+        results = NULL;
+    }
+}
+
+static void a_count_of_none_is_a_value(void **state)
+{
+    (void)state;
+    instead what = PASS;
+    KT_OK(ks_plan_metric(plan, COUNT, &err));
+    fake_activity_reset((fake_activity_script){0});
+    KT_OK(ks_run_with(alone, plan, no_kernel, &what, &results, &err));
+    KT_F64(mean("idle", COUNT), 0);
+}
+
+static void a_pattern_that_nothing_matched_is_told(void **state) /* C01 */
+{
+    (void)state;
+    KT_OK(ks_plan_ignore_kernel(plan, "b", &err));
+    KT_OK(ks_plan_ignore_kernel(plan, "no_such*", &err));
+    run(two_kernels, (fake_activity_script){0});
+    KT_F64(mean("work", COUNT), 1);
+    bool told = false;
+    for (size_t i = 0; i < ks_results_table(results)->fact_count; i++) {
+        const char *value = ks_table_fact_value(ks_results_table(results), i).text;
+        bool warning = strcmp(ks_table_fact_key(ks_results_table(results), i), "warnings[]") == 0;
+        told = told || (warning && strstr(value, "no kernel matched 'no_such*'") != NULL);
+        assert_false(warning && strstr(value, "no kernel matched 'b'") != NULL);
+    }
+    assert_true(told);
+}
+
+static void refusing_to_combine_counts_kernels_not_visits(void **state) /* C01 */
+{
+    (void)state;
+    KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
+    KT_FAILS(try_run(two_kernels, (fake_activity_script){0}), KS_ESTATE,
+             "annotation 'work' launched 2 kernels in one run, and the plan refuses");
 }
 
 static ks_status graph(const ks_call *call, void *user, ks_error *e)
@@ -326,6 +418,10 @@ int main(void)
         T(kernels_of_an_annotation_are_timed),
         T(cpu_times_have_a_pass_without_it),
         T(a_launch_belongs_to_the_innermost_annotation_and_those_around_it),
+        T(no_kernel_is_an_error_that_says_what_there_was),
+        T(a_count_of_none_is_a_value),
+        T(a_pattern_that_nothing_matched_is_told),
+        T(refusing_to_combine_counts_kernels_not_visits),
         T(kernels_of_a_graph_are_its_annotations),
         T(kernels_of_tools_and_ignored_ones_do_not_count),
         T(a_thread_without_annotation_works_for_the_bodys),

@@ -1,6 +1,7 @@
 /* Launches: whose they are, how they combine, and what happens when some are lost. */
 #include "fakes/run_fixture.h"
 
+#include <math.h>
 #include <pthread.h>
 
 /* ---- launches ---------------------------------------------------------------------------------
@@ -142,6 +143,40 @@ static void launch_counts_may_differ_between_configs(void **state)
     assert_int_equal(rows, 3); /* its three metrics */
 }
 
+/* As a compiler that runs in the first call does. */
+static ks_status compile_first(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("a") {
+        if (ks_call_run(call) == 0) {
+            fake_launch("jit_fill", 1, 1, 1);
+        }
+        fake_launch("k", 1, 1, 1);
+        fake_launch(ks_call_run(call) == 2 ? "l" : "m", 1, 1, 1);
+    }
+    KS_ANNOTATE("b") {
+        fake_launch(ks_call_run(call) % 2 == 0 ? "k" : "m", 1, 1, 1);
+        fake_launch(ks_call_run(call) % 2 == 0 ? "m" : "k", 1, 1, 1);
+    }
+    return KS_OK;
+}
+
+static void runs_that_launched_different_kernels_are_told(void **state) /* C03 */
+{
+    (void)state;
+    kt_key key = {"a", "fake__bytes.sum", KT_ANY};
+    KT_OK(ks_plan_runs(plan, 5, &err));
+    run_fake(compile_first);
+    KT_F64(kt_number(table(), key, "NumRuns"), 5);
+    assert_true(isnan(kt_number(table(), key, "NumKernels")));
+    KT_HAS(kt_text(table(), key, "Warnings"), "not the same number of launches in each run");
+    KT_HAS(kt_text(table(), key, "Warnings"),
+           "its runs launched different kernels: jit_fill 1x in run 1, 0x in run 2");
+    key.annotation = "b"; /* in another order, as by several threads */
+    assert_null(kt_text(table(), key, "Warnings"));
+}
+
 static void lost_launches_are_measured_once_more(void **state)
 {
     (void)state;
@@ -213,7 +248,38 @@ static void refusing_to_combine_names_the_kernels(void **state) /* C01 */
     KT_OK(ks_plan_metric(plan, "fake__bytes.sum", &err));
     KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
     KT_FAILS(ks_run_with(fake_collectors, plan, two_kernels, NULL, &results, &err), KS_ESTATE,
-             "annotation 'mixed' launched 2 kernels in one run (A, B), and the plan refuses");
+             "annotation 'mixed' launched 2 kernels in one run, and the plan refuses to combine "
+             "them; annotate one of them, ignore the others (ks_plan_ignore_kernel()), or let the "
+             "plan combine them (ks_plan_combine()): A, B");
+}
+
+static ks_status three_kernels(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("mixed") {
+        fake_launch("A", 1000, 8, 90);
+        fake_launch("_Z5scaleIfLi4EEvPT_i", 9000, 2, 10);
+        fake_launch("A", 1000, 8, 90);
+    }
+    KS_ANNOTATE("single") {
+        fake_launch("A", 1000, 8, 90);
+    }
+    return KS_OK;
+}
+
+static void a_tolerant_plan_that_refuses_names_the_kernels_in_the_row(void **state) /* C01 */
+{
+    (void)state;
+    KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    run_fake(three_kernels);
+    kt_key key = {"mixed", "fake__bytes.sum", KT_ANY};
+    assert_true(isnan(mean("mixed", "fake__bytes.sum")));
+    KT_HAS(kt_text(table(), key, "Failure"), "launched 3 kernels in one run");
+    KT_HAS(kt_text(table(), key, "Failure"), ": A 2x, scale<float, 4>");
+    KT_F64(mean("single", "fake__bytes.sum"), 8);
 }
 
 static ks_status enter_twice(const ks_call *call, void *user, ks_error *e)
@@ -264,6 +330,7 @@ int main(void)
         T(launches_come_as_a_table),
         T(launches_of_worker_threads_are_each_counted_once),
         T(launch_counts_may_differ_between_configs),
+        T(runs_that_launched_different_kernels_are_told),
         T(lost_launches_are_measured_once_more),
         T(launches_that_stay_lost_are_an_error),
         T(more_launches_than_were_seen_are_an_error),
@@ -271,6 +338,7 @@ int main(void)
         T(passes_that_stay_different_fail_naming_what_differs),
         T(a_spoilt_config_is_marked_when_tolerant),
         T(refusing_to_combine_names_the_kernels),
+        T(a_tolerant_plan_that_refuses_names_the_kernels_in_the_row),
         T(refusing_to_combine_counts_visits_too),
         T(adding_percentages_is_done_with_a_warning),
     };

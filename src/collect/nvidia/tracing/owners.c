@@ -157,3 +157,12 @@ ks_traced_visit *ks_owner_around(const ks_owners *owners, const ks_traced_visit 
                  owners->visits[number - 1].visit == around;
     return around != NULL && known ? &owners->visits[number - 1] : NULL;
 }
+
+bool ks_owners_idle(const ks_owners *owners)
+{
+    bool idle = true;
+    for (size_t i = 0; i < owners->count; i++) {
+        idle = idle && owners->visits[i].kernels == 0 && owners->visits[i].launches == 0;
+    }
+    return idle;
+}

@@ -76,4 +76,7 @@ ks_traced_visit *ks_owner_of(const ks_owners *owners, const ks_origin *origin, b
 /** The visit around another one, whose work is its work too; NULL: none. */
 ks_traced_visit *ks_owner_around(const ks_owners *owners, const ks_traced_visit *inner);
 
+/** Whether no visit of the call launched anything. */
+bool ks_owners_idle(const ks_owners *owners);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "collect/nvidia/launches.h"
 #include "collect/nvidia/tracing/buffers.h"
 
 static const int kinds[] = {KS_ACTIVITY_KERNEL, KS_ACTIVITY_EXTERNAL, KS_ACTIVITY_DRIVER,
@@ -153,6 +154,13 @@ static bool runtime_launches(uint32_t function)
     }
 }
 
+#define KS_IN_SPAN(first, last) || (function >= (first) && function <= (last))
+static bool runtime_copies(uint32_t function)
+{
+    return false KS_RUNTIME_COPIES(KS_IN_SPAN);
+}
+#undef KS_IN_SPAN
+
 static ks_status add_origin(ks_trace *trace, ks_origin origin, ks_error *err)
 {
     KS_TRY(KS_GROW(trace->origins, trace->origin_capacity, trace->origin_count + 1, err));
@@ -162,12 +170,14 @@ static ks_status add_origin(ks_trace *trace, ks_origin origin, ks_error *err)
 
 static ks_status add_call(ks_trace *trace, const ks_activity_call *c, ks_error *err)
 {
-    bool launches = c->kind == KS_ACTIVITY_DRIVER ? driver_launches(c->function)
-                                                  : runtime_launches(c->function);
+    bool driver = c->kind == KS_ACTIVITY_DRIVER;
+    bool launches = driver ? driver_launches(c->function) : runtime_launches(c->function);
+    bool copies = driver ? ks_launches_is_copy(c->function) : runtime_copies(c->function);
     trace->calls += c->start != 0;
     return add_origin(trace,
                       (ks_origin){.correlation = c->correlation,
                                   .launches = launches && c->result == 0,
+                                  .copies = copies && c->result == 0,
                                   .start = c->start},
                       err);
 }
@@ -227,6 +237,7 @@ static void join_origins(ks_trace *trace)
             continue;
         }
         to->launches |= o.launches;
+        to->copies |= o.copies;
         to->id = to->id != 0 ? to->id : o.id;
         bool earlier = o.start != 0 && (to->start == 0 || o.start < to->start);
         to->start = earlier ? o.start : to->start;

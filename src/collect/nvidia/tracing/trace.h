@@ -18,6 +18,7 @@ typedef struct ks_traced_kernel {
 typedef struct ks_origin {
     uint32_t correlation;
     bool launches;  /**< it is one of those that launch, and it succeeded */
+    bool copies;    /**< ... that copy or set memory */
     uint64_t start; /**< 0: not known */
     uint64_t id;    /**< the last one pushed on its thread; 0: none */
 } ks_origin;

@@ -13,8 +13,7 @@
 #include "base/alloc.h"
 #include "base/demangle.h"
 #include "base/error.h"
-#include "base/str.h"
-#include "collect/nvidia/tracing/timeline.h"
+#include "collect/nvidia/tracing/faults.h"
 #include "collect/nvidia/tracing/values.h"
 
 /* A run of the pass. */
@@ -28,6 +27,9 @@ struct ks_collector {
     ks_owners owners;
     ks_tracing_wish wish;
     const ks_controls *controls;
+    ks_nothing nothing;
+    bool *ignored_any; /* by pattern: some kernel matched it */
+    bool idle;         /* no annotation of the batch launched anything */
     ks_card card;
     uint32_t first_slot;
     char refusal[512]; /* why this pass has no values; empty: it has */
@@ -155,6 +157,8 @@ static void tracing_close(ks_collector *self)
     ks_trace_off(&self->trace);
     ks_trace_fini(&self->trace);
     ks_owners_fini(&self->owners);
+    ks_nothing_fini(&self->nothing);
+    ks_free(self->ignored_any);
     ks_free(self->runs);
     ks_free(self);
 }
@@ -171,7 +175,10 @@ static ks_status tracing_open(const ks_collect_spec *spec, ks_collector **out, k
     ks_trace_init(&self->trace, api);
     ks_owners_init(&self->owners);
     self->controls = spec->controls;
-    ks_status status = api->card(&self->card, err);
+    self->nothing.ledger = spec->ledger;
+    self->nothing.sees_copies = true;
+    self->ignored_any = ks_calloc(spec->controls->ignored_count + 1, sizeof *self->ignored_any);
+    ks_status status = self->ignored_any != NULL ? api->card(&self->card, err) : ks_enomem(err);
     for (uint32_t i = 0; i < spec->count && status == KS_OK; i++) {
         spec->metrics[i]->card = &self->card;
         status = ks_tracing_take(&self->wish, spec->metrics[i], spec->numbers[i],
@@ -211,6 +218,8 @@ static ks_status tracing_pass_begin(ks_collector *self, const ks_pass_ctx *ctx, 
     self->run_count = ctx->runs;
     self->told = 0;
     self->unclear = 0;
+    self->idle = true;
+    ks_nothing_start(&self->nothing);
     self->refusal[0] = '\0';
     KS_TRY(KS_GROW(self->runs, self->run_capacity, ctx->runs, err));
     memset(self->runs, 0, ctx->runs * sizeof *self->runs);
@@ -265,40 +274,75 @@ static void note_told(ks_collector *self)
     }
 }
 
-static bool is_ignored(const ks_collector *self, const char *kernel)
+static bool is_ignored(ks_collector *self, const char *kernel)
 {
+    bool ignored = false;
     for (size_t i = 0; i < self->controls->ignored_count; i++) {
         if (ks_function_matches(self->controls->ignored[i], kernel)) {
-            return true;
+            self->ignored_any[i] = true;
+            ignored = true;
         }
     }
-    return false;
+    return ignored;
 }
 
-/* Give each kernel, and each call that launches, to the visit that it belongs to. */
+/* Give each call to the visit that it belongs to: those that launch are counted, copies noted. */
+static ks_status give_out_calls(ks_collector *self, ks_error *err)
+{
+    const ks_trace *t = &self->trace;
+    bool several = false;
+    for (size_t i = 0; i < t->origin_count; i++) {
+        const ks_origin *call = &t->origins[i];
+        ks_traced_visit *to =
+            call->launches || call->copies ? ks_owner_of(&self->owners, call, &several) : NULL;
+        if (to != NULL && call->copies) {
+            KS_TRY(ks_nothing_note(&self->nothing, to->visit->annotation, KS_DID_COPY, err));
+        }
+        for (; to != NULL && call->launches; to = ks_owner_around(&self->owners, to)) {
+            to->launches++;
+        }
+    }
+    return KS_OK;
+}
+
+/* A kernel that the plan leaves out: its launch is none. */
+static ks_status take_out(ks_collector *self, const ks_origin *origin, ks_error *err)
+{
+    bool several = false;
+    ks_traced_visit *of = ks_owner_of(&self->owners, origin, &several);
+    if (of == NULL) {
+        return KS_OK;
+    }
+    KS_TRY(ks_nothing_note(&self->nothing, of->visit->annotation, KS_DID_IGNORED, err));
+    for (; of != NULL; of = ks_owner_around(&self->owners, of)) {
+        of->launches -= of->launches > 0 && origin->launches;
+    }
+    return KS_OK;
+}
+
+/* Give each kernel to the visit that it belongs to. */
 static ks_status give_out(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                           ks_error *err)
 {
     static const ks_origin unknown = {0};
     const ks_trace *t = &self->trace;
     bool several = false;
-    for (size_t i = 0; i < t->origin_count; i++) {
-        ks_traced_visit *to =
-            t->origins[i].launches ? ks_owner_of(&self->owners, &t->origins[i], &several) : NULL;
-        for (; to != NULL; to = ks_owner_around(&self->owners, to)) {
-            to->launches++;
-        }
-    }
+    self->nothing.outside = 0;
     for (size_t i = 0; i < t->kernel_count; i++) {
         const ks_traced_kernel *kernel = &t->kernels[i];
-        const ks_origin *origin = ks_trace_origin(t, kernel->correlation);
-        if (is_ignored(self, kernel->name) || is_late(self, kernel, origin)) {
+        const ks_origin *known = ks_trace_origin(t, kernel->correlation);
+        const ks_origin *origin = known != NULL ? known : &unknown;
+        if (is_ignored(self, kernel->name)) {
+            KS_TRY(take_out(self, origin, err));
             continue;
         }
-        ks_traced_visit *to =
-            ks_owner_of(&self->owners, origin != NULL ? origin : &unknown, &several);
+        if (is_late(self, kernel, known)) {
+            continue;
+        }
+        ks_traced_visit *to = ks_owner_of(&self->owners, origin, &several);
         if (to == NULL) {
             into->unannotated++;
+            self->nothing.outside++;
             self->unclear += several;
             continue;
         }
@@ -307,41 +351,6 @@ static ks_status give_out(ks_collector *self, const ks_run_ctx *ctx, ks_samples 
         }
     }
     return KS_OK;
-}
-
-static const char wrong_clock[] =
-    "CUPTI's clock does not count nanoseconds in this process: torch.profiler gives it another one "
-    "at its first use, for good; measure in a process without it";
-
-/* All that came is from the time between two moments on CUPTI's clock; a little is allowed for the
- * way from the GPU's clock to the CPU's. */
-static const char *find_clock_fault(const ks_collector *self, uint64_t now)
-{
-    static const uint64_t LEEWAY_NS = 1000000;
-    const ks_trace *t = &self->trace;
-    bool inside = t->calls == 0;
-    for (size_t i = 0; i < t->origin_count && !inside; i++) {
-        inside = t->origins[i].start >= self->began.cupti && t->origins[i].start <= now;
-    }
-    for (size_t i = 0; i < t->kernel_count && inside; i++) {
-        const ks_traced_kernel *k = &t->kernels[i];
-        bool known = k->start != 0 || k->end != 0;
-        inside = !known || (k->start + LEEWAY_NS >= self->pass_began.cupti && k->start <= k->end &&
-                            k->end <= now + LEEWAY_NS);
-    }
-    return inside ? NULL : wrong_clock;
-}
-
-static void find_loss(const ks_collector *self, char *why, size_t size)
-{
-    const ks_trace *t = &self->trace;
-    if (t->dropped > 0) {
-        snprintf(why, size, "%zu records were lost: CUPTI had no buffer for them", t->dropped);
-    } else if (t->calls == 0 && t->kernel_count == 0) {
-        snprintf(why, size,
-                 "no record came, not even of kernsight's own calls: another tool in this process, "
-                 "such as torch.profiler, has CUPTI's records");
-    }
 }
 
 /* Read what the call left. @param[out] why  the reason why it is no good; empty: it is good */
@@ -363,9 +372,10 @@ static ks_status read_call(ks_collector *self, char *why, size_t size, ks_error 
         snprintf(why, size, "the device failed (the driver's result %d): its kernels are not known",
                  result);
     } else {
-        find_loss(self, why, size);
+        ks_trace_loss(&self->trace, why, size);
     }
-    const char *fault = agrees ? find_clock_fault(self, now) : wrong_clock;
+    const char *fault = ks_trace_clock_fault(&self->trace, &self->pass_began, &self->began, now);
+    fault = agrees ? fault : ks_wrong_clock;
     if (why[0] == '\0' && fault != NULL) {
         snprintf(why, size, "%s", fault);
     }
@@ -378,18 +388,22 @@ static ks_status tell_call(ks_collector *self, const ks_run_ctx *ctx, ks_samples
     char why[512];
     KS_TRY(read_call(self, why, sizeof why, err));
     if (why[0] != '\0') {
+        self->idle = false;
         return ks_tracing_missing(&self->wish, ctx->run, why, into, err);
     }
     KS_TRY(ks_owners_take(&self->owners, self->first_slot, self->call, atomic_load(&self->visits),
                           self->body, err));
+    KS_TRY(give_out_calls(self, err));
     KS_TRY(give_out(self, ctx, into, err));
-    return ks_tracing_finish(&self->wish, &self->owners, ctx->run, into, err);
+    self->idle = self->idle && ks_owners_idle(&self->owners);
+    return ks_tracing_finish(&self->wish, &self->owners, &self->nothing, ctx->run, into, err);
 }
 
 static ks_status tracing_run_end(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                                  ks_error *err)
 {
     clear_ids(self->trace.api);
+    self->idle = self->idle && self->trace.on;
     KS_TRY(self->trace.on ? tell_call(self, ctx, into, err)
                           : ks_tracing_missing(&self->wish, ctx->run, self->refusal, into, err));
     note_told(self);
@@ -433,26 +447,6 @@ static ks_status tracing_pass_end(ks_collector *self, ks_error *err)
     return status == KS_ENOMEM ? ks_enomem(err) : KS_OK;
 }
 
-static ks_status tell_unclear(const ks_collector *self, ks_samples *into, ks_error *err)
-{
-    char text[160];
-    snprintf(text, sizeof text,
-             "%llu kernels were launched by threads without an annotation while several were open: "
-             "they are in no row",
-             (unsigned long long)self->unclear);
-    for (uint32_t i = 0; i < into->entered_count; i++) {
-        for (size_t m = 0; m < KS_TRACING_METRICS; m++) {
-            const ks_remark remark = {.annotation = into->entered[i],
-                                      .metric = self->wish.numbers[m],
-                                      .severity = (double)self->unclear};
-            if (self->wish.wanted[m]) {
-                KS_TRY(ks_samples_remark(into, remark, text, err));
-            }
-        }
-    }
-    return KS_OK;
-}
-
 static ks_status tracing_drain(ks_collector *self, ks_samples *into, ks_error *err)
 {
     for (uint32_t run = 0; run < self->run_count; run++) {
@@ -463,7 +457,16 @@ static ks_status tracing_drain(ks_collector *self, ks_samples *into, ks_error *e
                                        into, err));
         }
     }
-    return self->unclear > 0 ? tell_unclear(self, into, err) : KS_OK;
+    bool times = self->wish.wanted[KS_KERNEL_TIME] || self->wish.wanted[KS_KERNEL_SPAN];
+    if (self->idle && times) {
+        KS_TRY(ks_nothing_idle(&self->nothing, into, err));
+    }
+    return self->unclear > 0 ? ks_tracing_unclear(&self->wish, self->unclear, into, err) : KS_OK;
+}
+
+static ks_status tracing_warn(const ks_collector *self, ks_pool *warnings, ks_error *err)
+{
+    return ks_nothing_matched(self->controls, self->ignored_any, warnings, err);
 }
 
 static void tracing_thread_end(void *self)
@@ -492,5 +495,6 @@ const ks_collector_ops ks_tracing_ops = {
     .pass_end = tracing_pass_end,
     .drain = tracing_drain,
     .abort = tracing_abort,
+    .warn = tracing_warn,
     .close = tracing_close,
 };

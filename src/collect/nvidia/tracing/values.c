@@ -128,21 +128,24 @@ static ks_status finish_visit(const ks_tracing_wish *wish, const ks_traced_visit
 
 /* No launch is a count of 0, and no time. */
 static ks_status explain_no_kernel(const ks_tracing_wish *wish, const ks_traced_visit *v,
-                                   uint32_t run, ks_samples *into, ks_error *err)
+                                   const ks_nothing *nothing, uint32_t run, ks_samples *into,
+                                   ks_error *err)
 {
+    char why[KS_NOTHING_MAX] = "";
     uint32_t annotation = v->visit->annotation->id;
     for (enum ks_tracing_metric m = KS_KERNEL_TIME; m <= KS_KERNEL_SPAN; m++) {
         if (wish->wanted[m] &&
             ks_samples_cell(into, annotation, run, wish->numbers[m])->count == 0) {
-            KS_TRY(miss(wish, m, annotation, run,
-                        "it launched no kernel (copies and memsets are none)", into, err));
+            ks_nothing_reason(nothing, annotation, why);
+            KS_TRY(miss(wish, m, annotation, run, why, into, err));
         }
     }
     return KS_OK;
 }
 
-ks_status ks_tracing_finish(const ks_tracing_wish *wish, const ks_owners *owners, uint32_t run,
-                            ks_samples *into, ks_error *err)
+ks_status ks_tracing_finish(const ks_tracing_wish *wish, const ks_owners *owners,
+                            const ks_nothing *nothing, uint32_t run, ks_samples *into,
+                            ks_error *err)
 {
     for (size_t i = 0; i < owners->count; i++) {
         if (owners->visits[i].visit != NULL) {
@@ -151,7 +154,7 @@ ks_status ks_tracing_finish(const ks_tracing_wish *wish, const ks_owners *owners
     }
     for (size_t i = 0; i < owners->count; i++) {
         if (owners->visits[i].visit != NULL) {
-            KS_TRY(explain_no_kernel(wish, &owners->visits[i], run, into, err));
+            KS_TRY(explain_no_kernel(wish, &owners->visits[i], nothing, run, into, err));
         }
     }
     return KS_OK;
@@ -177,6 +180,27 @@ ks_status ks_tracing_withdraw(const ks_tracing_wish *wish, uint32_t run, const c
                 wish->wanted[m] ? ks_samples_cell(into, annotation, run, wish->numbers[m]) : NULL;
             if (cell != NULL && (cell->count > 0 || cell->why != 0)) {
                 KS_TRY(miss(wish, m, annotation, run, why, into, err));
+            }
+        }
+    }
+    return KS_OK;
+}
+
+ks_status ks_tracing_unclear(const ks_tracing_wish *wish, uint64_t kernels, ks_samples *into,
+                             ks_error *err)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "%llu kernels were launched by threads without an annotation while several were open: "
+             "they are in no row",
+             (unsigned long long)kernels);
+    for (uint32_t i = 0; i < into->entered_count; i++) {
+        for (size_t m = 0; m < KS_TRACING_METRICS; m++) {
+            const ks_remark remark = {.annotation = into->entered[i],
+                                      .metric = wish->numbers[m],
+                                      .severity = (double)kernels};
+            if (wish->wanted[m]) {
+                KS_TRY(ks_samples_remark(into, remark, text, err));
             }
         }
     }

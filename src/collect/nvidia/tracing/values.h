@@ -2,7 +2,7 @@
 #ifndef KS_COLLECT_NVIDIA_TRACING_VALUES_H
 #define KS_COLLECT_NVIDIA_TRACING_VALUES_H
 
-#include "collect/collector.h"
+#include "collect/nvidia/nothing.h"
 #include "collect/nvidia/tracing/owners.h"
 
 enum ks_tracing_metric {
@@ -31,8 +31,9 @@ ks_status ks_tracing_add(const ks_tracing_wish *wish, ks_traced_visit *to,
                          ks_error *err);
 
 /** What is known of all visits once all their kernels were added. */
-ks_status ks_tracing_finish(const ks_tracing_wish *wish, const ks_owners *owners, uint32_t run,
-                            ks_samples *into, ks_error *err);
+ks_status ks_tracing_finish(const ks_tracing_wish *wish, const ks_owners *owners,
+                            const ks_nothing *nothing, uint32_t run, ks_samples *into,
+                            ks_error *err);
 
 /** Nothing is known of a run, nor of what the last call of the body entered. */
 ks_status ks_tracing_missing(const ks_tracing_wish *wish, uint32_t run, const char *why,
@@ -41,5 +42,9 @@ ks_status ks_tracing_missing(const ks_tracing_wish *wish, uint32_t run, const ch
 /** The same of a run that was told: its values were wrong. */
 ks_status ks_tracing_withdraw(const ks_tracing_wish *wish, uint32_t run, const char *why,
                               ks_samples *into, ks_error *err);
+
+/** Warn of kernels that could be several annotations'. */
+ks_status ks_tracing_unclear(const ks_tracing_wish *wish, uint64_t kernels, ks_samples *into,
+                             ks_error *err);
 
 #endif
