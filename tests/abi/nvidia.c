@@ -257,8 +257,8 @@ SAME_NUMBER(KS_CUPTI_LAUNCH_KERNEL_EX, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx)
 SAME_NUMBER(KS_CUPTI_LAUNCH_KERNEL_EX_PTSZ, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz);
 
 /* All of a span are copies and memsets: its first and last one, in KS_CUPTI_COPIES(). */
-#define SPAN(first, last, a, b)                                         \
-    SAME_NUMBER(first, CUPTI_DRIVER_TRACE_CBID_##a);                    \
+#define SPAN(first, last, a, b)                      \
+    SAME_NUMBER(first, CUPTI_DRIVER_TRACE_CBID_##a); \
     SAME_NUMBER(last, CUPTI_DRIVER_TRACE_CBID_##b)
 SPAN(216, 227, cuMemsetD8Async, cu64MemsetD2D32Async);
 SPAN(248, 254, cuMemcpy_v2, cuMemsetD2D32_v2);

@@ -120,11 +120,12 @@ static ks_status fail_room(const ks_measuring *m, size_t most_slots, ks_error *e
 {
     bool visits = m->spec.range == KS_CUPTI_USER_RANGE;
     size_t each = m->spec.flush && !visits ? 2 : 1;
-    return ks_fail(err, KS_ELIMIT, "nvidia", 0,
-                   "a call %s %zu %s, and the counters of %u passes have room for %zu in 1 GiB: ask "
-                   "for fewer metrics (those of one pass have no limit), or make a call do less",
-                   visits ? "enters" : "launches", m->most_ranges / each,
-                   visits ? "annotations" : "kernels", m->passes, most_slots / each);
+    return ks_fail(
+        err, KS_ELIMIT, "nvidia", 0,
+        "a call %s %zu %s, and the counters of %u passes have room for %zu in 1 GiB: ask "
+        "for fewer metrics (those of one pass have no limit), or make a call do less",
+        visits ? "enters" : "launches", m->most_ranges / each, visits ? "annotations" : "kernels",
+        m->passes, most_slots / each);
 }
 
 /* Make a context's counters ready, with as many slots as there is memory for. */
