@@ -73,6 +73,7 @@ static void where_the_driver_does_not_tell_nothing_is_said_of_it(void **state)
     kt_write(kt_path("params"), "RmProfilingAdminOnly: 0\n");
     measure_in_vain(launch_one, NULL, KS_EPERM, "RmProfilingAdminOnly is 0");
     ks_driver_params = kt_path("nowhere");
+    ks_results_free(results);
     results = NULL;
     assert_int_equal(ks_run(plan, launch_one, NULL, &results, &err), KS_EPERM);
     assert_null(strstr(err.message, "RmProfilingAdminOnly"));
