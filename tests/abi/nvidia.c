@@ -315,6 +315,7 @@ _Static_assert(offsetof(ks_cuda_launch_attribute, value) == offsetof(CUlaunchAtt
 SAME_NUMBER(KS_CUDA_CLUSTER_DIMENSION, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 
 SAME_NUMBER(KS_CUDA_L2_BYTES, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+SAME_NUMBER(KS_CUDA_NO_DEVICE, CUDA_ERROR_NO_DEVICE);
 SAME_NUMBER(KS_CUDA_MPS_ENABLED, CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
 SAME_SIZE(ks_cuda_address, CUdeviceptr);
 _Static_assert(sizeof(CUstreamCaptureStatus) == sizeof(int), "");

@@ -34,11 +34,17 @@ def test_devices_are_told(facts):
 
 def test_nvml_is_told(facts):
     assert facts("driver=570.1")["nvml"] == f"{FAKES}/libnvidia-ml.so.1, driver 570.1"
-    assert facts(KERNSIGHT_NVML_LIB="/no/libnvidia-ml.so.1")["nvml"].startswith(
-        "there is no NVML here: /no/libnvidia-ml.so.1")
-    assert "utility" in facts.cures["nvml"]
-    assert "Driver/library version mismatch (18)" in facts("nvmlInit_v2=18")["nvml"]
-    assert "device_0" in facts("nvmlInit_v2=18")
+    assert facts.cures["nvml"] is None
+    told = facts("mig=1", KERNSIGHT_NVML_LIB="/no/libnvidia-ml.so.1")
+    assert told["nvml"].startswith("there is no NVML here: /no/libnvidia-ml.so.1")
+    assert facts.cures["nvml"].startswith("unset KERNSIGHT_NVML_LIB")
+    assert told["available"] == "yes" and "device_0_mig" not in told
+    if "there is no NVML" in facts(KERNSIGHT_NVML_LIB="")["nvml"]:
+        assert "utility" in facts.cures["nvml"]
+    told = facts("nvmlInit_v2=18")
+    assert "Driver/library version mismatch (18)" in told["nvml"]
+    assert "restart the machine" in facts.cures["nvml"]
+    assert "device_0" in told and told["available"] == "yes"
 
 
 def test_a_divided_gpu_is_told(facts):
@@ -46,7 +52,17 @@ def test_a_divided_gpu_is_told(facts):
     told = facts("devices=2; mig=1")
     assert told["device_1_mig"] == "on: the GPU is divided into parts"
     assert "undivided GPU" in facts.cures["device_1_mig"]
-    assert facts("mig=2")["device_0_mig"] == "this is a part of a GPU"
+    assert "GPU-fafafafa" in told["device_1"]
+    told = facts("mig=2")
+    assert told["device_0_mig"] == "this is a part of a GPU"
+    assert " MIG-fafafafa-fafa-fafa-fafa-fafafafafa00," in told["device_0"]
+
+
+def test_a_shared_gpu_is_told(facts):
+    assert "device_0_mps" not in facts()
+    told = facts("devices=2; mps=1")
+    assert told["device_1_mps"].endswith("by MPS")
+    assert "nvidia-cuda-mps-control" in facts.cures["device_1_mps"]
 
 
 def test_counters_that_a_device_does_not_have_are_told(facts):
@@ -77,8 +93,37 @@ def test_a_folder_that_others_may_use_holds_no_turns(facts, tmp_path):
 
 
 def test_a_driver_that_fails_is_told(facts):
-    assert "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)" in facts("cuInit=803")["driver"]
-    assert "GH100" not in facts("cuptiDeviceGetChipName=999")["device_0"]
+    told = facts("cuInit=803")
+    assert "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)" in told["driver"]
+    assert "restart the machine" in facts.cures["driver"]
+    assert told["available"].startswith("no: ") and facts.cures["available"]
+    assert "nvml" not in told
+    assert "CUDA_ERROR_NO_DEVICE (100)" in facts("cuInit=100")["driver"]
+    assert "CUDA_VISIBLE_DEVICES" in facts.cures["driver"]
+    assert "there is no NVIDIA driver" in facts(KERNSIGHT_CUDA_LIB="/no/libcuda.so.1")["driver"]
+    assert facts.cures["driver"].startswith("unset KERNSIGHT_CUDA_LIB")
+    told = facts("cuptiDeviceGetChipName=999")["device_0"]
+    assert "GH100" not in told and "no counters: cannot tell the chip" in told and "GPU-fafafafa" in told
+    assert "newer" in facts.cures["device_0"]
+    assert facts("cuDeviceGetUuid_v2=999")["device_0"].startswith("Fake GPU, 132 SMs, no counters: ")
+
+
+def test_a_gpu_is_told_without_cupti(facts):
+    told = facts("mig=1; mps=1", cupti="no/libcupti.so.13")
+    assert told["available"] == "no: there is no CUPTI that works"
+    assert facts.cures["available"] == facts.cures["cupti"]
+    assert facts.cures["cupti"].startswith("unset KERNSIGHT_CUPTI_LIB")
+    assert told["device_0"] == "Fake GPU, 132 SMs, GPU-fafafafa-fafa-fafa-fafa-fafafafafa00"
+    assert "device_0_mig" in told and "device_0_mps" in told
+
+
+def test_whatever_is_in_the_way_has_a_cure(facts):
+    for script in ["cuInit=999", "cuInit=100", "nvmlInit_v2=9", "supported.wsl=1", "mig=1", "mig=2", "mps=1",
+                   "cuptiDeviceGetChipName=999", "cuptiProfilerInitialize=999", "driver_version=12000"]:
+        told = facts(script)
+        for fact, value in told.items():
+            if value.startswith(("no", "on:", "there is no", "this is a part")) or "cannot" in value:
+                assert facts.cures[fact], (script, fact, value)
 
 
 def test_copies_of_cupti_that_cannot_be_used_are_told(facts):

@@ -62,7 +62,8 @@ static ks_status initialize(ks_error *err)
                        cuda.library.path, name, result);
     }
     return devices > 0 ? KS_OK
-                       : ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "the driver has no device");
+                       : ks_fail(err, KS_UNAVAILABLE, "cuda", KS_CUDA_NO_DEVICE,
+                                 "the driver has no device");
 }
 
 ks_status ks_cuda_get(const ks_cuda **out, ks_error *err)

@@ -201,7 +201,9 @@ static ks_cupti_result enable_callbacks(const ks_cupti *cupti, ks_cupti_subscrip
     return result;
 }
 
-/* Become the one that CUPTI serves. @param[out] holder  who is it already, where that is told */
+/* Become the one that CUPTI serves. The function that every CUPTI has comes first: what is measured
+ * must not depend on whether there is the one that names others.
+ * @param[out] holder  who is it already, where that is told */
 static ks_cupti_result subscribe(const ks_cupti *cupti, ks_cupti_subscription *out,
                                  char holder[KS_CUPTI_HOLDER_BYTES])
 {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *ks_driver_params = "/proc/driver/nvidia/params";
+const char *ks_process_status = "/proc/self/status";
+
 /* The text behind a label, of the first line that begins with it. */
 static bool read_line(const char *path, const char *label, char *to, int size)
 {
@@ -29,14 +32,14 @@ static bool is_administrator(void)
         CAP_SYS_ADMIN_BIT = 21
     };
     char text[128];
-    return read_line("/proc/self/status", "CapEff:", text, sizeof text) &&
+    return read_line(ks_process_status, "CapEff:", text, sizeof text) &&
            (strtoull(text, NULL, 16) >> CAP_SYS_ADMIN_BIT & 1) != 0;
 }
 
-ks_permission ks_counters_permission(const char *params)
+ks_permission ks_counters_permission(void)
 {
     char text[128];
-    if (!read_line(params, "RmProfilingAdminOnly:", text, sizeof text)) {
+    if (!read_line(ks_driver_params, "RmProfilingAdminOnly:", text, sizeof text)) {
         return KS_PERMISSION_UNKNOWN;
     }
     if (strtol(text, NULL, 10) == 0) {

@@ -3,16 +3,18 @@
 #define KS_COLLECT_NVIDIA_PERMISSION_H
 
 typedef enum ks_permission {
-    KS_PERMISSION_UNKNOWN, /**< the driver does not tell, as in most containers */
+    KS_PERMISSION_UNKNOWN, /**< the driver does not tell */
     KS_PERMISSION_ALL,     /**< any user may */
     KS_PERMISSION_ADMIN,   /**< administrators alone, and this process is one */
     KS_PERMISSION_REFUSED, /**< administrators alone */
 } ks_permission;
 
-/** Where the driver tells what it was loaded with. */
-#define KS_DRIVER_PARAMS "/proc/driver/nvidia/params"
+/** Where the driver tells what it was loaded with, and the kernel which capabilities this process
+ * has; replaced in tests. */
+extern const char *ks_driver_params;
+extern const char *ks_process_status;
 
-/** @param[in] params  a file as KS_DRIVER_PARAMS */
-ks_permission ks_counters_permission(const char *params);
+/** Threads: any. */
+ks_permission ks_counters_permission(void);
 
 #endif

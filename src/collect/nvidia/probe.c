@@ -1,6 +1,7 @@
 #include "collect/nvidia/probe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -17,12 +18,59 @@ static ks_status tell(const ks_fact_sink *to, const char *fact, const char *text
     return to->add(to->self, fact, ks_text(text), cure, err);
 }
 
-static ks_status tell_cupti(const ks_cupti *cupti, const char *why, const ks_fact_sink *to,
+/* What to do about a library that cannot be used: `missing` if there is none, `broken` if it was
+ * found and then failed. */
+static const char *cure_of(const ks_error *why, const char *variable, const char *missing,
+                           const char *broken)
+{
+    static _Thread_local char text[120];
+    const char *named = getenv(variable);
+    if (why->native != 0) {
+        return broken;
+    }
+    if (named == NULL || named[0] == '\0') {
+        return missing;
+    }
+    snprintf(text, sizeof text, "unset %s, or let it name a library that works", variable);
+    return text;
+}
+
+static const char *cure_of_cupti(const ks_error *why)
+{
+    static const char missing[] = "install the CUDA toolkit, or `pip install nvidia-cuda-cupti` "
+                                  "and name its libcupti.so.13 in KERNSIGHT_CUPTI_LIB";
+    return cure_of(why, "KERNSIGHT_CUPTI_LIB", missing, missing);
+}
+
+#define SEE_NVIDIA_SMI                                                                       \
+    "see what `nvidia-smi` says; after an update of the driver restart the machine, or the " \
+    "container"
+
+static const char *cure_of_driver(const ks_error *why)
+{
+    return why->native == KS_CUDA_NO_DEVICE
+               ? "see whether `nvidia-smi` lists it; CUDA_VISIBLE_DEVICES hides devices, and a "
+                 "container has those that it was given (docker run --gpus all)"
+               : cure_of(why, "KERNSIGHT_CUDA_LIB",
+                         "install the driver of the GPU, if there is one; a container gets that of "
+                         "its host (docker run --gpus all)",
+                         SEE_NVIDIA_SMI);
+}
+
+static const char *cure_of_nvml(const ks_error *why)
+{
+    return cure_of(why, "KERNSIGHT_NVML_LIB",
+                   "it comes with the driver (in a container NVIDIA_DRIVER_CAPABILITIES must name "
+                   "utility); it is needed only to know whether a GPU is divided (MIG)",
+                   SEE_NVIDIA_SMI);
+}
+
+static ks_status tell_cupti(const ks_cupti *cupti, const ks_error *why, const ks_fact_sink *to,
                             ks_error *err)
 {
     char text[600];
     if (cupti == NULL) {
-        return tell(to, "cupti", why, NULL, err);
+        return tell(to, "cupti", why->message, cure_of_cupti(why), err);
     }
     snprintf(text, sizeof text, "%s, API version %u", cupti->library.path, cupti->api_version);
     return tell(to, "cupti", text, NULL, err);
@@ -43,17 +91,13 @@ static ks_status tell_turns(const ks_fact_sink *to, ks_error *err)
                 err);
 }
 
-static ks_status tell_nvml(const ks_nvml *nvml, const char *why, const ks_fact_sink *to,
+static ks_status tell_nvml(const ks_nvml *nvml, const ks_error *why, const ks_fact_sink *to,
                            ks_error *err)
 {
     char version[KS_NVML_VERSION_BYTES] = "unknown";
     char text[600];
     if (nvml == NULL) {
-        return tell(
-            to, "nvml", why,
-            "it comes with the driver (in a container: NVIDIA_DRIVER_CAPABILITIES must name "
-            "utility); without it MIG is not told",
-            err);
+        return tell(to, "nvml", why->message, cure_of_nvml(why), err);
     }
     nvml->driver_version(version, sizeof version);
     snprintf(text, sizeof text, "%s, driver %s", nvml->library.path, version);
@@ -62,32 +106,33 @@ static ks_status tell_nvml(const ks_nvml *nvml, const char *why, const ks_fact_s
 
 static ks_status tell_permission(const ks_fact_sink *to, ks_error *err)
 {
-    switch (ks_counters_permission(KS_DRIVER_PARAMS)) {
+    switch (ks_counters_permission()) {
     case KS_PERMISSION_ALL:
         return tell(to, "permission", "any user may read counters", NULL, err);
     case KS_PERMISSION_ADMIN:
-        return tell(to, "permission", "administrators may read counters, as this process", NULL,
-                    err);
+        return tell(to, "permission",
+                    "administrators alone may read counters; this process is one's", NULL, err);
     case KS_PERMISSION_REFUSED:
-        return tell(to, "permission", "administrators alone may read counters",
-                    "run as root, give the container the capability (docker run --cap-add "
-                    "SYS_ADMIN), or let the administrator write \"options nvidia "
-                    "NVreg_RestrictProfilingToAdminUsers=0\" to /etc/modprobe.d/ and restart the "
-                    "machine; kernel__time_duration.sum needs no permission",
+        return tell(to, "permission",
+                    "administrators alone may read counters; this process may not",
+                    "run as root (in a container also with docker run --cap-add SYS_ADMIN), or let "
+                    "the administrator write \"options nvidia "
+                    "NVreg_RestrictProfilingToAdminUsers=0\" to a file in /etc/modprobe.d/ and "
+                    "restart the machine; kernel__time_duration.sum needs no permission",
                     err);
     default:
         return KS_OK;
     }
 }
 
-static ks_status tell_driver(const ks_probed *with, const char *why, const char *no_nvml,
+static ks_status tell_driver(const ks_probed *with, const ks_error *why, const ks_error *no_nvml,
                              const ks_fact_sink *to, ks_error *err)
 {
     char text[600];
     int version = 0;
     int devices = 0;
     if (with->cuda == NULL) {
-        return tell(to, "driver", why, NULL, err);
+        return tell(to, "driver", why->message, cure_of_driver(why), err);
     }
     with->cuda->version(&version);
     with->cuda->device_count(&devices);
@@ -104,20 +149,19 @@ static ks_status tell_driver(const ks_probed *with, const char *why, const char 
 }
 
 /* The driver is for the GPU's owner to install, CUPTI for anybody. */
-static ks_status tell_available(const ks_cuda *cuda, const ks_cupti *cupti, const ks_fact_sink *to,
-                                ks_error *err)
+static ks_status tell_available(const ks_probed *with, const ks_error *no_cuda,
+                                const ks_error *no_cupti, const ks_fact_sink *to, ks_error *err)
 {
-    if (cuda != NULL && cupti != NULL) {
-        return tell(to, "available", "yes", NULL, err);
+    if (with->cuda != NULL) {
+        return with->cupti != NULL ? tell(to, "available", "yes", NULL, err)
+                                   : tell(to, "available", "no: there is no CUPTI that works",
+                                          cure_of_cupti(no_cupti), err);
     }
-    return cuda == NULL
-               ? tell(to, "available", "no: there is no NVIDIA driver that works",
-                      cupti != NULL ? "without a GPU, `kernsight metrics --chip gh100` lists "
-                                      "what one counts"
-                                    : "install the driver of the GPU, if there is one",
-                      err)
-               : tell(to, "available", "no: there is no CUPTI",
-                      "install the CUDA toolkit, or `pip install nvidia-cuda-cupti`", err);
+    return tell(to, "available", "no: there is no NVIDIA driver that works",
+                with->cupti != NULL ? "without a GPU, `kernsight metrics --chip gh100` lists what "
+                                      "one counts"
+                                    : cure_of_driver(no_cuda),
+                err);
 }
 
 ks_status ks_nvidia_probe(const ks_fact_sink *to, ks_error *err)
@@ -134,7 +178,7 @@ ks_status ks_nvidia_probe(const ks_fact_sink *to, ks_error *err)
     if (ks_is_enomem(&no_cuda) || ks_is_enomem(&no_cupti) || ks_is_enomem(&no_nvml)) {
         return ks_enomem(err);
     }
-    KS_TRY(tell_available(with.cuda, with.cupti, to, err));
-    KS_TRY(tell_cupti(with.cupti, no_cupti.message, to, err));
-    return tell_driver(&with, no_cuda.message, no_nvml.message, to, err);
+    KS_TRY(tell_available(&with, &no_cuda, &no_cupti, to, err));
+    KS_TRY(tell_cupti(with.cupti, &no_cupti, to, err));
+    return tell_driver(&with, &no_cuda, &no_nvml, to, err);
 }

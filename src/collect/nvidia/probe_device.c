@@ -1,6 +1,7 @@
 #include "collect/nvidia/probe_device.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "collect/nvidia/gpu.h"
@@ -49,41 +50,75 @@ static ks_status tell_mps(int index, bool mps, const ks_fact_sink *to, ks_error 
                : KS_OK;
 }
 
-static ks_status tell_what_it_is(const ks_probed *with, const ks_gpu *gpu, int index, int sms,
-                                 const ks_fact_sink *to, ks_error *err)
+/* What the driver and NVML say of a device. */
+typedef struct found {
+    int index;
+    ks_cuda_device device;
+    int sms;
+    ks_mig mig;
+    char name[128];
+    char uuid[KS_GPU_UUID_MAX]; /* "": not told */
+} found;
+
+static found look(const ks_probed *with, int index)
 {
-    char text[600];
-    const char *unsupported = ks_counters_unsupported(with->cupti, gpu->device);
-    snprintf(text, sizeof text, "%s, chip %s, %d SMs, %s, %s%s", gpu->card.name, gpu->chip, sms,
-             gpu->uuid, unsupported == NULL ? "counters supported" : "no counters: ",
-             unsupported == NULL ? "" : unsupported);
-    return tell(index, "", text,
-                unsupported == NULL ? NULL : "kernel__time_duration.sum needs no counters", to,
-                err);
+    found f = {.index = index, .mig = KS_MIG_UNKNOWN, .name = "unknown"};
+    with->cuda->device(&f.device, index);
+    with->cuda->device_name(f.name, sizeof f.name, f.device);
+    with->cuda->attribute(&f.sms, KS_CUDA_SM_COUNT, f.device);
+    if (ks_gpu_uuid(with->cuda, f.device, f.uuid, NULL) != KS_OK) {
+        f.uuid[0] = '\0';
+    } else if (with->nvml != NULL) {
+        f.mig = ks_nvml_mig(with->nvml, f.uuid);
+    }
+    return f;
+}
+
+/* As nvidia-smi writes it, which tells parts from whole GPUs. */
+static const char *shown_uuid(const found *f, char to[KS_GPU_UUID_MAX])
+{
+    if (f->mig != KS_MIG_PART) {
+        return f->uuid;
+    }
+    snprintf(to, KS_GPU_UUID_MAX, "MIG-%.43s", f->uuid + strlen("GPU-"));
+    return to;
+}
+
+/* "NAME, chip CHIP, SMs, UUID, counters supported", as far as it is known. */
+static ks_status tell_what_it_is(const ks_probed *with, const found *f, const ks_fact_sink *to,
+                                 ks_error *err)
+{
+    char text[sizeof err->message + 400];
+    char uuid[KS_GPU_UUID_MAX];
+    ks_gpu gpu = {0};
+    ks_error unknown = KS_ERROR_INIT;
+    const char *refused = NULL;
+    const char *cure = "kernel__time_duration.sum needs no counters";
+    bool asked = with->cupti != NULL;
+    bool known = asked && ks_gpu_at(with->cuda, with->cupti, f->device, &gpu, &unknown) == KS_OK;
+    if (known) {
+        refused = ks_counters_unsupported(with->cupti, f->device);
+    } else if (asked) {
+        refused = unknown.message;
+        cure = "use the CUPTI of the driver's CUDA version, or a newer one; "
+               "kernel__time_duration.sum needs no counters";
+    }
+    snprintf(text, sizeof text, "%s%s%s, %d SMs%s%s%s%s", f->name, known ? ", chip " : "",
+             known ? gpu.chip : "", f->sms, f->uuid[0] != '\0' ? ", " : "", shown_uuid(f, uuid),
+             !asked            ? ""
+             : refused == NULL ? ", counters supported"
+                               : ", no counters: ",
+             refused != NULL ? refused : "");
+    return tell(f->index, "", text, refused != NULL ? cure : NULL, to, err);
 }
 
 ks_status ks_probe_device(const ks_probed *with, int index, const ks_fact_sink *to, ks_error *err)
 {
-    ks_gpu gpu;
-    ks_error unknown = KS_ERROR_INIT;
-    ks_cuda_device device = 0;
-    int sms = 0;
+    const found f = look(with, index);
     int mps = 0;
-    with->cuda->device(&device, index);
-    with->cuda->attribute(&sms, KS_CUDA_SM_COUNT, device);
-    if (with->cupti == NULL ||
-        ks_gpu_at(with->cuda, with->cupti, device, &gpu, &unknown) != KS_OK) {
-        char text[160];
-        char name[128] = "unknown";
-        with->cuda->device_name(name, sizeof name, device);
-        snprintf(text, sizeof text, "%s, %d SMs", name, sms);
-        return tell(index, "", text, NULL, to, err);
-    }
-    KS_TRY(tell_what_it_is(with, &gpu, index, sms, to, err));
-    if (with->nvml != NULL) {
-        KS_TRY(tell_mig(index, ks_nvml_mig(with->nvml, gpu.uuid), to, err));
-    }
-    bool shared = with->cuda->attribute(&mps, KS_CUDA_MPS_ENABLED, device) == 0 && mps != 0;
+    KS_TRY(tell_what_it_is(with, &f, to, err));
+    KS_TRY(tell_mig(index, f.mig, to, err));
+    bool shared = with->cuda->attribute(&mps, KS_CUDA_MPS_ENABLED, f.device) == 0 && mps != 0;
     KS_TRY(tell_mps(index, shared, to, err));
-    return tell_holder(index, gpu.uuid, to, err);
+    return f.uuid[0] != '\0' ? tell_holder(index, f.uuid, to, err) : KS_OK;
 }

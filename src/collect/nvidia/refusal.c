@@ -40,15 +40,13 @@ static const refusal refusals[] = {
     {KS_CUPTI_OUT_OF_MEMORY, KS_ENOMEM, "there is not memory enough for the counters"},
 };
 
-const char *ks_driver_params = KS_DRIVER_PARAMS;
-
 /* What the driver was told about who may read counters, where it can be read. */
 static const char *tell_permission(ks_cupti_result result)
 {
     if (result != KS_CUPTI_NO_PRIVILEGES) {
         return "";
     }
-    switch (ks_counters_permission(ks_driver_params)) {
+    switch (ks_counters_permission()) {
     case KS_PERMISSION_ALL:
         return "; RmProfilingAdminOnly is 0 in the driver's parameters";
     case KS_PERMISSION_ADMIN:

@@ -5,9 +5,6 @@
 #include "collect/nvidia/cuda.h"
 #include "collect/nvidia/cupti.h"
 
-/** Where the driver's parameters are read; replaced in tests. */
-extern const char *ks_driver_params;
-
 /**
  * Fail with what CUPTI answered to a call about counters: its name and number, the cause and the
  * cure of those that are known.

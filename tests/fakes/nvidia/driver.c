@@ -225,6 +225,8 @@ ks_cuda_result cu_attribute(int *value, int id, ks_cuda_device device)
     } else if (result == 0 && (id == 75 || id == 76)) {
         int capability = (int)fake_set.compute_capability;
         *value = id == 75 ? capability / 10 : capability % 10;
+    } else if (result == 0 && id == KS_CUDA_MPS_ENABLED) {
+        *value = (int)fake_set.mps;
     } else if (result == 0) {
         *value = id == 33 ? 1 + device : usual_attribute(id);
     }

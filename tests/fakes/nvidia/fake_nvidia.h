@@ -78,6 +78,7 @@
  *   compute_capability=90  driver=580.159.04
  *   holder=kineto                   who is said to be subscribed, by cuptiSubscribe_v2
  *   mig=1                           the GPUs are divided; 2: devices are parts; 3: cannot be
+ *   mps=1                           the GPUs are shared by MPS
  *   supported.vgpu=1                answer of cuptiProfilerDeviceSupported; likewise
  *                                   .architecture .sli .confidential .cmp .wsl; 3: all is well
  * Launches that drop, device_error and context_reset_after count are those of kernels that

@@ -49,6 +49,7 @@ typedef struct fake_settings {
     long cmp;
     long wsl;
     long mig;
+    long mps;
     char chip[32];
     char holder[32];
     char driver[32];

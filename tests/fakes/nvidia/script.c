@@ -61,6 +61,7 @@ static const struct {
     {"supported.cmp", offsetof(fake_settings, cmp)},
     {"supported.wsl", offsetof(fake_settings, wsl)},
     {"mig", offsetof(fake_settings, mig)},
+    {"mps", offsetof(fake_settings, mps)},
 };
 
 fake_settings fake_set;

@@ -1,7 +1,7 @@
 /* Counters that a user may not read (case C12): one message, and what needs no counters works. */
 #include "fakes/nvidia/fixture.h"
 
-#include "collect/nvidia/refusal.h"
+#include "collect/nvidia/permission.h"
 #include "collect/nvidia/tracing/api.h"
 #include "fakes/fake_activity.h"
 

@@ -1,6 +1,8 @@
 /* What a GPU's counters can be refused for, and what happens to a measurement then. */
 #include "fakes/nvidia/fixture.h"
 
+#include "collect/nvidia/launches.h"
+
 /* Launches A as many times as n; from the run `user` on without end. */
 static ks_status launch_n(const ks_call *call, void *user, ks_error *e)
 {
@@ -96,6 +98,23 @@ static void who_listens_already_is_named(void **state)
     plan_n("n=3", READ);
     fake_script("cuptiSubscribe:1=39"); /* it has gone in between */
     measure(launch_n, NULL);
+}
+
+static void without_the_function_that_names_the_error_is_the_same(void **state)
+{
+    (void)state;
+    const ks_cuda *cuda = NULL;
+    const ks_cupti *cupti = NULL;
+    const ks_launch_watcher watcher = {0};
+    KT_OK(ks_cuda_get(&cuda, &err));
+    KT_OK(ks_cupti_get(&cupti, &err));
+    static ks_cupti older; /* the functions are kept */
+    older = *cupti;
+    older.subscribe_named = NULL;
+    fake_script("cuptiSubscribe=39; holder=kineto");
+    KT_FAILS(ks_launches_watch(cuda, &older, &watcher, &err), KS_EBUSY,
+             "cannot see what is launched (CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, 39)");
+    assert_false(ks_launches_watched());
 }
 
 static void a_refusal_of_counters_names_what_needs_none(void **state)
@@ -325,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(each_refusal_says_why_and_what_to_do),
         T(who_listens_already_is_named),
+        T(without_the_function_that_names_the_error_is_the_same),
         T(a_refusal_of_counters_names_what_needs_none),
         T(counters_that_become_busy_leave_finished_configs),
         T(a_device_without_counters_is_told_before_it_is_tried),

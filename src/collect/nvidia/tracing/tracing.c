@@ -132,7 +132,9 @@ static ks_status tracing_probe(const ks_fact_sink *to, ks_error *err)
     }
     char text[sizeof why.message + 8];
     snprintf(text, sizeof text, "no: %s", absent != NULL ? absent : why.message);
-    return to->add(to->self, "available", ks_text(status == KS_OK ? "yes" : text), NULL, err);
+    return to->add(to->self, "available", ks_text(status == KS_OK ? "yes" : text),
+                   status == KS_OK ? NULL : "see nvidia below: it needs the same driver and CUPTI",
+                   err);
 }
 
 static ks_status tracing_list(const ks_metric_sink *to, ks_error *err)
