@@ -96,7 +96,7 @@ def test_a_driver_that_fails_is_told(facts):
     told = facts("cuInit=803")
     assert "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)" in told["driver"]
     assert "restart the machine" in facts.cures["driver"]
-    assert told["available"].startswith("no: ") and facts.cures["available"]
+    assert told["available"].startswith("no: ") and facts.cures["available"] == facts.cures["driver"]
     assert "nvml" not in told
     assert "CUDA_ERROR_NO_DEVICE (100)" in facts("cuInit=100")["driver"]
     assert "CUDA_VISIBLE_DEVICES" in facts.cures["driver"]
@@ -110,7 +110,7 @@ def test_a_driver_that_fails_is_told(facts):
 
 def test_a_gpu_is_told_without_cupti(facts):
     told = facts("mig=1; mps=1", cupti="no/libcupti.so.13")
-    assert told["available"] == "no: there is no CUPTI that works"
+    assert told["available"] == "no: there is no CUPTI (the library that reads counters) that works"
     assert facts.cures["available"] == facts.cures["cupti"]
     assert facts.cures["cupti"].startswith("unset KERNSIGHT_CUPTI_LIB")
     assert told["device_0"] == "Fake GPU, 132 SMs, GPU-fafafafa-fafa-fafa-fafa-fafafafafa00"

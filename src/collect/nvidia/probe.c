@@ -110,8 +110,8 @@ static ks_status tell_permission(const ks_fact_sink *to, ks_error *err)
     case KS_PERMISSION_ALL:
         return tell(to, "permission", "any user may read counters", NULL, err);
     case KS_PERMISSION_ADMIN:
-        return tell(to, "permission",
-                    "administrators alone may read counters; this process is one's", NULL, err);
+        return tell(to, "permission", "administrators alone may read counters; this process may",
+                    NULL, err);
     case KS_PERMISSION_REFUSED:
         return tell(to, "permission",
                     "administrators alone may read counters; this process may not",
@@ -153,14 +153,17 @@ static ks_status tell_available(const ks_probed *with, const ks_error *no_cuda,
                                 const ks_error *no_cupti, const ks_fact_sink *to, ks_error *err)
 {
     if (with->cuda != NULL) {
-        return with->cupti != NULL ? tell(to, "available", "yes", NULL, err)
-                                   : tell(to, "available", "no: there is no CUPTI that works",
-                                          cure_of_cupti(no_cupti), err);
+        return with->cupti != NULL
+                   ? tell(to, "available", "yes", NULL, err)
+                   : tell(to, "available",
+                          "no: there is no CUPTI (the library that reads counters) that works",
+                          cure_of_cupti(no_cupti), err);
     }
     return tell(to, "available", "no: there is no NVIDIA driver that works",
-                with->cupti != NULL ? "without a GPU, `kernsight metrics --chip gh100` lists what "
-                                      "one counts"
-                                    : cure_of_driver(no_cuda),
+                with->cupti != NULL && no_cuda->native == 0
+                    ? "without a GPU, `kernsight metrics --chip gh100` lists what "
+                      "one counts"
+                    : cure_of_driver(no_cuda),
                 err);
 }
 
