@@ -10,28 +10,53 @@
 void ks_ledger_init(ks_ledger *ledger)
 {
     memset(ledger, 0, sizeof *ledger);
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&ledger->lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
+    pthread_mutex_init(&ledger->guard, NULL);
+    pthread_cond_init(&ledger->turns, NULL);
 }
 
 void ks_ledger_fini(ks_ledger *ledger)
 {
     ks_free(ledger->launches);
     ks_pool_fini(&ledger->kernels);
-    pthread_mutex_destroy(&ledger->lock);
+    pthread_cond_destroy(&ledger->turns);
+    pthread_mutex_destroy(&ledger->guard);
 }
+
+/* Each thread has another one. */
+static _Thread_local char here __attribute__((tls_model("initial-exec")));
 
 void ks_ledger_lock(ks_ledger *ledger)
 {
-    pthread_mutex_lock(&ledger->lock);
+    pthread_mutex_lock(&ledger->guard);
+    if (ledger->owner != &here) {
+        uint64_t ticket = ledger->tickets++;
+        while (ledger->serving != ticket) {
+            pthread_cond_wait(&ledger->turns, &ledger->guard);
+        }
+        ledger->owner = &here;
+    }
+    ledger->depth++;
+    pthread_mutex_unlock(&ledger->guard);
 }
 
 void ks_ledger_unlock(ks_ledger *ledger)
 {
-    pthread_mutex_unlock(&ledger->lock);
+    pthread_mutex_lock(&ledger->guard);
+    if (--ledger->depth == 0) {
+        ledger->owner = NULL;
+        if (++ledger->serving != ledger->tickets) {
+            pthread_cond_broadcast(&ledger->turns);
+        }
+    }
+    pthread_mutex_unlock(&ledger->guard);
+}
+
+uint64_t ks_ledger_waiting(ks_ledger *ledger)
+{
+    pthread_mutex_lock(&ledger->guard);
+    uint64_t waiting = ledger->tickets - ledger->serving - (ledger->owner != NULL);
+    pthread_mutex_unlock(&ledger->guard);
+    return waiting;
 }
 
 void ks_ledger_start(ks_ledger *ledger, uint32_t first_pass)

@@ -28,7 +28,12 @@ typedef struct ks_launch {
 } ks_launch;
 
 typedef struct ks_ledger {
-    pthread_mutex_t lock; /**< recursive: a launch may cause another one */
+    pthread_mutex_t guard; /**< of what the lock is made of */
+    pthread_cond_t turns;
+    uint64_t tickets;  /**< given out to those who want the lock ... */
+    uint64_t serving;  /**< ... and the one that has it */
+    const void *owner; /**< a thread's own address; NULL: nobody */
+    unsigned depth;
     ks_launch *launches;
     size_t count;
     size_t capacity;
@@ -42,8 +47,13 @@ typedef struct ks_ledger {
 void ks_ledger_init(ks_ledger *ledger);
 void ks_ledger_fini(ks_ledger *ledger);
 
+/** Served in the order in which they come: a thread that launches all the time would keep the
+ * others waiting for ever. The thread that has it may have it again: a launch may cause another
+ * one. */
 void ks_ledger_lock(ks_ledger *ledger);
 void ks_ledger_unlock(ks_ledger *ledger);
+/** How many wait for it. */
+uint64_t ks_ledger_waiting(ks_ledger *ledger);
 
 /** Forget all launches: a config starts. */
 void ks_ledger_start(ks_ledger *ledger, uint32_t first_pass);
