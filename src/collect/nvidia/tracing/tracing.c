@@ -124,9 +124,7 @@ static ks_status tracing_probe(const ks_fact_sink *to, ks_error *err)
     ks_error why = KS_ERROR_INIT;
     const char *absent = api->absent();
     ks_status status = absent != NULL ? KS_UNAVAILABLE : api->connect(api, &why);
-    if (status == KS_OK) {
-        status = ks_trace_free(api, &why);
-    }
+    status = status == KS_OK ? ks_trace_free(api, &why) : status;
     if (ks_is_enomem(&why)) {
         return ks_enomem(err);
     }
