@@ -101,7 +101,7 @@ static bool is_of(const ks_launch *launch, uint32_t annotation)
     return a != NULL;
 }
 
-/* "a 2x, b" for the kernels of an annotation in a run. */
+/* "a 2x, b 1x" for the kernels of an annotation in a run. */
 static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t run, ks_buf *to)
 {
     for (ks_text_id kernel = 1; kernel <= ledger->kernels.count; kernel++) {
@@ -112,11 +112,8 @@ static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t 
                      is_of(l, annotation);
         }
         if (count > 0) {
-            ks_buf_addf(to, "%s%s", to->length > 0 ? ", " : ": ",
-                        ks_demangle_short(ks_pool_text(&ledger->kernels, kernel)));
-            if (count > 1) {
-                ks_buf_addf(to, " %ux", count);
-            }
+            ks_buf_addf(to, "%s%s %ux", to->length > 0 ? ", " : ": ",
+                        ks_demangle_short(ks_pool_text(&ledger->kernels, kernel)), count);
         }
     }
 }

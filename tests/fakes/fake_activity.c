@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "kernsight/status.h"
+#include "base/error.h"
 
 fake_activity_state fake_activity;
 
@@ -217,7 +217,12 @@ static ks_cuda_result fake_synchronize(void)
     put_call(2);
     f->now = f->gpu > f->now ? f->gpu : f->now;
     pthread_mutex_unlock(&lock);
-    return broken(FAKE_SYNCHRONIZE) ? 700 : 0;
+    return f->script.device;
+}
+
+static ks_status fake_device_fail(ks_cuda_result result, ks_error *err)
+{
+    return ks_fail(err, KS_EVENDOR, "cuda", result, "the device is broken (%d)", result);
 }
 
 static const char *fake_result_name(ks_cupti_result result)
@@ -338,6 +343,7 @@ static ks_activity_api table = {
     .card = fake_card,
     .others_listen = fake_others_listen,
     .synchronize = fake_synchronize,
+    .device_fail = fake_device_fail,
     .result_name = fake_result_name,
     .now_ns = fake_now,
     .timestamp = fake_timestamp,

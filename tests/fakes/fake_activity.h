@@ -20,14 +20,14 @@ typedef struct fake_activity_script {
     size_t room;          /* records that there is room for, then they are lost; 0: any number */
     bool untimed;         /* kernels have no times */
     int broken;           /* a number from 1: this function fails (FAKE_*) */
+    int device;           /* what a wait for it gives from now on; 0: it works */
 } fake_activity_script;
 
 enum {
     FAKE_REGISTER = 1,
     FAKE_ENABLE,
     FAKE_FLUSH,
-    FAKE_NEXT,
-    FAKE_SYNCHRONIZE
+    FAKE_NEXT
 };
 
 typedef struct fake_activity_state {

@@ -447,8 +447,13 @@ typedef struct ks_cuda_module_st *ks_cuda_module;
 typedef unsigned long long ks_cuda_address;
 
 enum {
-    KS_CUDA_NO_DEVICE = 100, /* a result */
-    KS_CUDA_L2_BYTES = 38,   /* attributes of devices */
+    KS_CUDA_NO_DEVICE = 100, /* results */
+    KS_CUDA_INVALID_CONTEXT = 201,
+    KS_CUDA_CONTEXT_DESTROYED = 709
+};
+
+enum {
+    KS_CUDA_L2_BYTES = 38, /* attributes of devices */
     KS_CUDA_SM_COUNT = 16,
     KS_CUDA_MPS_ENABLED = 133
 };

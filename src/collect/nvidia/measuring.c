@@ -199,16 +199,7 @@ static ks_status synchronize(const ks_measuring *m, const ks_track *track, ks_er
         result = m->cuda->synchronize();
         m->cuda->pop_context(&out);
     }
-    if (result == 0) {
-        return KS_OK;
-    }
-    ks_error told = KS_ERROR_INIT;
-    ks_cuda_fail(m->cuda, result, "the GPU cannot go on after what was launched in this config",
-                 &told);
-    return ks_fail(err, told.code, told.origin, told.native,
-                   "%s; the configs before it are kept, but CUDA works no more in this process: "
-                   "compute-sanitizer finds the cause",
-                   told.message);
+    return result == 0 ? KS_OK : ks_device_fail(m->cuda, result, err);
 }
 
 static bool is_lost(const ks_track *track)

@@ -82,6 +82,17 @@ ks_status ks_cuda_fail(const ks_cuda *cuda, ks_cuda_result result, const char *w
     return ks_fail(err, KS_EVENDOR, "cuda", result, "%s: %s (%d)", what, name, result);
 }
 
+ks_status ks_device_fail(const ks_cuda *cuda, ks_cuda_result result, ks_error *err)
+{
+    ks_error told = KS_ERROR_INIT;
+    ks_cuda_fail(cuda, result, "the GPU cannot go on after what was launched in this config",
+                 &told);
+    return ks_fail(err, told.code, told.origin, told.native,
+                   "%s; the configs before it are kept, but CUDA works no more in this process: "
+                   "compute-sanitizer finds the cause",
+                   told.message);
+}
+
 const char *ks_counters_unsupported(const ks_cupti *cupti, ks_cuda_device device)
 {
     ks_cupti_device_supported s = {.size = KS_KNOWN(ks_cupti_device_supported, api),

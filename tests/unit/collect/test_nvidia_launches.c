@@ -122,6 +122,78 @@ static void caches_are_swept_unless_that_is_unwanted(void **state)
     KT_F64(mean("work", READ), 100);
 }
 
+#define SWEEP "ks_flush_l2"
+
+enum {
+    GAP = 2500 /* what a range takes beside its kernels */
+};
+
+static ks_status on_streams(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    int failed = fake_launch("A", 8, 256, NULL); /* in no annotation */
+    KS_ANNOTATE("work") {
+        failed += fake_launch("A", 8, 256, (ks_cuda_stream)(uintptr_t)16);
+        failed += fake_launch("B", 8, 256, (ks_cuda_stream)(uintptr_t)32);
+    }
+    return failed == 0 ? KS_OK : ks_fail(e, KS_EBODY, "user", 0, "a launch failed");
+}
+
+typedef struct order {
+    const char *kernel;
+    uintptr_t stream;
+} order;
+
+/* What ran since the first `from` kernels: `each` again and again. */
+static void check_order(unsigned from, const order *each, unsigned count, unsigned times)
+{
+    ks_cuda_stream stream = NULL;
+    assert_int_equal(fake_runs(NULL) - from, count * times);
+    for (unsigned i = 0; i < count * times; i++) {
+        assert_string_equal(fake_run_at(from + i, &stream), each[i % count].kernel);
+        assert_true(each[i % count].stream == 1 || (uintptr_t)stream == each[i % count].stream);
+    }
+}
+
+/* On the kernel's own stream, before each that is measured, and in no value. */
+static void caches_are_swept_before_each_measured_kernel_alone(void **state) /* C25 */
+{
+    (void)state;
+    static const order kernels[] = {{"A", 0}, {SWEEP, 16}, {"A", 16}, {SWEEP, 32}, {"B", 32}};
+    static const order ranges[] = {{"A", 0}, {SWEEP, 1}, {"A", 16}, {"B", 32}};
+    static const order plain[] = {{"A", 0}, {"A", 16}, {"B", 32}};
+    know_kernels();
+    fake_kernel(SWEEP, TIME, 37000);
+    fake_kernel(SWEEP, READ, 5000);
+    KT_OK(ks_plan_runs(plan, 10, &err));
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    ask(TIME);
+    ask(READ);
+    for (int replay = KS_REPLAY_USER; replay <= KS_REPLAY_KERNEL; replay++) {
+        for (int cold = 0; cold < 2; cold++) {
+            bool by_range = replay == KS_REPLAY_RANGE;
+            unsigned before = fake_runs(NULL);
+            KT_OK(ks_plan_replay(plan, (ks_replay)replay, &err));
+            KT_OK(ks_plan_cache_control(plan, cold ? KS_CACHE_FLUSH : KS_CACHE_NONE, &err));
+            measure(on_streams, NULL);
+            check_order(before,
+                        !cold      ? plain
+                        : by_range ? ranges
+                                   : kernels,
+                        !cold      ? 3
+                        : by_range ? 4
+                                   : 5,
+                        10);
+            KT_F64(mean("work", TIME), by_range ? 4000 + GAP : 4000);
+            KT_F64(mean("work", READ), 400);
+            KT_F64(number("work", READ, "NumRuns"), 10);
+            assert_string_equal(text("work", READ, "CacheControl"), cold ? "all" : "none");
+            KT_OK(ks_release(&err));
+        }
+    }
+}
+
 /* ---- orders -----------------------------------------------------------------------------------
  */
 
@@ -222,13 +294,17 @@ static void combining_may_be_refused(void **state) /* C01 */
     KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
     measure(launch_one, NULL);
     KT_F64(mean("work", READ), 100);
+    KT_OK(ks_plan_ignore_kernel(plan, "b", &err)); /* misspelt */
     measure_in_vain(launch_two, NULL, KS_ESTATE,
                     "launched 2 kernels in one run, and the plan refuses to combine them; "
                     "annotate one of them, ignore the others (ks_plan_ignore_kernel()), or let the "
-                    "plan combine them (ks_plan_combine()): A, B");
+                    "plan combine them (ks_plan_combine()): A 1x, B 1x");
+    assert_true(warned("no kernel matched 'b'"));
     KT_OK(ks_plan_ignore_kernel(plan, "B", &err));
     measure(launch_two, NULL);
     KT_F64(mean("work", READ), 100);
+    KT_F64(number("work", READ, "NumKernels"), 1);
+    assert_false(warned("no kernel matched 'B'"));
 }
 
 int main(void)
@@ -238,6 +314,7 @@ int main(void)
         T(launches_that_fail_are_none),
         T(launches_into_a_graph_are_none),
         T(caches_are_swept_unless_that_is_unwanted),
+        T(caches_are_swept_before_each_measured_kernel_alone),
         T(configs_are_measured_in_any_order),
         T(the_number_of_runs_may_be_found_out),
         T(times_of_the_cpu_have_a_pass_of_their_own),

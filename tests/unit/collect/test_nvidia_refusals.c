@@ -290,11 +290,12 @@ static void a_broken_device_ends_the_sweep(void **state)
     (void)state;
     static const char *const scripts[][2] = {
         {"device_error=3", NULL}, {"device_error=1", NULL}, {"device_error=3", "in the warm-up"}};
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6 * 3; i++) {
         know_kernels();
         plan_n("n=1,2,3,4", THROUGHPUT);
         KT_OK(ks_plan_tolerant(plan, i % 2 != 0, &err));
-        measure_in_vain(break_at_three, (void *)(uintptr_t)scripts[i / 2], KS_EVENDOR,
+        KT_OK(ks_plan_replay(plan, (ks_replay)(KS_REPLAY_USER + i / 6), &err));
+        measure_in_vain(break_at_three, (void *)(uintptr_t)scripts[i / 2 % 3], KS_EVENDOR,
                         "(n=3): the GPU cannot go on after what was launched in this config: "
                         "CUDA_ERROR_ILLEGAL_ADDRESS (700); the configs before it are kept, but "
                         "CUDA works no more in this process: compute-sanitizer finds the cause");

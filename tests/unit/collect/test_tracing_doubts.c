@@ -135,11 +135,78 @@ static void failing_functions_are_told(void **state)
     } cases[] = {{FAKE_REGISTER, "kernels cannot be traced: CUPTI_ERROR_UNKNOWN (999)"},
                  {FAKE_ENABLE, "kernels cannot be traced: CUPTI_ERROR_UNKNOWN (999)"},
                  {FAKE_FLUSH, "records of kernels cannot be had: CUPTI_ERROR_UNKNOWN (999)"},
-                 {FAKE_NEXT, "records of kernels cannot be read"},
-                 {FAKE_SYNCHRONIZE, "the driver's result 700"}};
+                 {FAKE_NEXT, "records of kernels cannot be read"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         run(work, (fake_activity_script){.broken = cases[i].function});
         all_missing("work", cases[i].why);
+        stop(NULL);
+        start(NULL);
+    }
+    fake_activity_reset((fake_activity_script){0});
+}
+
+/* ---- a device that breaks ---------------------------------------------------------------------
+ */
+
+static ks_cuda_result breaks_with;
+static bool body_tells;
+static unsigned calls;
+
+static ks_status break_at_three(const ks_call *call, void *user, ks_error *e)
+{
+    calls++;
+    fake_activity.script.device = ks_call_i64(call, "n") == 3 ? breaks_with : 0;
+    work(call, user, e);
+    return body_tells && fake_activity.script.device != 0
+               ? ks_fail(e, KS_EBODY, "user", 0, "launch failed")
+               : KS_OK;
+}
+
+/* Whether the body notices or not: in a process whose device broke, no later value is right. */
+static void a_broken_device_ends_the_sweep(void **state)
+{
+    (void)state;
+    enum {
+        RUNS = 2
+    };
+    breaks_with = 700;
+    for (int i = 0; i < 3; i++) {
+        bool tolerant = i > 0;
+        body_tells = i == 2;
+        calls = 0;
+        KT_OK(ks_plan_axis_spec(plan, "n=1,2,3,4", &err));
+        KT_OK(ks_plan_runs(plan, RUNS, &err));
+        KT_OK(ks_plan_warmup(plan, 0, &err));
+        KT_OK(ks_plan_tolerant(plan, tolerant, &err));
+        fake_activity_reset((fake_activity_script){0});
+        KT_OK(ks_plan_metric(plan, "kernel__*", &err));
+        KT_FAILS(ks_run_with(alone, plan, break_at_three, NULL, &results, &err), KS_EVENDOR,
+                 "(n=3): the device is broken (700)");
+        assert_int_equal(calls, 3 * RUNS);
+        assert_int_equal(ks_results_finished(results), 2);
+        assert_false(ks_results_complete(results));
+        KT_F64(kt_number(ks_results_table(results), (kt_key){"work", TIME, 2}, "AvgValue"), 1000);
+        fake_activity.script.device = 0;
+        stop(NULL);
+        start(NULL);
+    }
+    fake_activity_reset((fake_activity_script){0});
+}
+
+static void a_context_that_the_body_destroyed_costs_its_config_alone(void **state)
+{
+    (void)state;
+    static const ks_cuda_result gone[] = {KS_CUDA_INVALID_CONTEXT, KS_CUDA_CONTEXT_DESTROYED};
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        breaks_with = gone[i];
+        body_tells = false;
+        KT_OK(ks_plan_axis_spec(plan, "n=2,3,4", &err));
+        run(break_at_three, (fake_activity_script){0});
+        const ks_table *t = ks_results_table(results);
+        KT_F64(kt_number(t, (kt_key){"work", TIME, 2}, "AvgValue"), 1000);
+        assert_true(isnan(kt_number(t, (kt_key){"work", TIME, 3}, "AvgValue")));
+        KT_HAS(kt_text(t, (kt_key){"work", TIME, 3}, "Failure"), "the driver's result");
+        KT_F64(kt_number(t, (kt_key){"work", TIME, 4}, "AvgValue"), 1000);
         stop(NULL);
         start(NULL);
     }
@@ -275,6 +342,8 @@ int main(void)
         T(kernels_without_a_time_are_counted),
         T(a_run_whose_kernels_come_late_has_no_value),
         T(failing_functions_are_told),
+        T(a_broken_device_ends_the_sweep),
+        T(a_context_that_the_body_destroyed_costs_its_config_alone),
         T(a_run_that_fails_leaves_nothing_to_the_next),
         T(a_strict_run_that_fails_ends_clean),
         T(more_records_than_a_buffer_holds_are_read),

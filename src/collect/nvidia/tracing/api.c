@@ -7,6 +7,7 @@
 #include "collect/nvidia/cupti.h"
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/launches.h"
+#include "collect/nvidia/refusal.h"
 
 static const ks_cuda *cuda;
 static const ks_cupti *cupti;
@@ -67,6 +68,11 @@ static ks_cuda_result real_synchronize(void)
     return result == 0 && context != NULL ? cuda->synchronize() : result;
 }
 
+static ks_status real_device_fail(ks_cuda_result result, ks_error *err)
+{
+    return ks_device_fail(cuda, result, err);
+}
+
 static const char *real_result_name(ks_cupti_result result)
 {
     const char *name = NULL;
@@ -79,6 +85,7 @@ static ks_activity_api real = {
     .card = real_card,
     .others_listen = real_others_listen,
     .synchronize = real_synchronize,
+    .device_fail = real_device_fail,
     .result_name = real_result_name,
     .now_ns = ks_now_ns,
 };

@@ -21,6 +21,8 @@ typedef struct ks_activity_api {
     /** Wait until the work of the calling thread's context is done. It makes a call of the driver
      * even where there is no context. @return 0, or the driver's result */
     ks_cuda_result (*synchronize)(void);
+    /** Fail with what synchronize() gave, where the device goes on no more. @return KS_EVENDOR */
+    ks_status (*device_fail)(ks_cuda_result result, ks_error *err);
     /** Name of a result of CUPTI's. Static text. */
     const char *(*result_name)(ks_cupti_result result);
     /** A steady clock, in ns. */

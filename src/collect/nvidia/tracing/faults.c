@@ -25,6 +25,12 @@ const char *ks_trace_clock_fault(const ks_trace *trace, const ks_moment *pass,
     return inside ? NULL : ks_wrong_clock;
 }
 
+ks_status ks_trace_device(const ks_activity_api *api, ks_cuda_result result, ks_error *err)
+{
+    bool gone = result == KS_CUDA_INVALID_CONTEXT || result == KS_CUDA_CONTEXT_DESTROYED;
+    return result == 0 || gone ? KS_OK : api->device_fail(result, err);
+}
+
 void ks_trace_loss(const ks_trace *trace, char *why, size_t size)
 {
     if (trace->dropped > 0) {

@@ -18,6 +18,15 @@ extern const char ks_wrong_clock[];
 const char *ks_trace_clock_fault(const ks_trace *trace, const ks_moment *pass,
                                  const ks_moment *call, uint64_t now);
 
+/**
+ * A device whose work failed does nothing more in this process, so that the sweep ends there. A
+ * context that the program destroyed is another matter: there are others.
+ *
+ * @param[in] result  of a wait for it
+ * @return KS_EVENDOR
+ */
+ks_status ks_trace_device(const ks_activity_api *api, ks_cuda_result result, ks_error *err);
+
 /** @param[out] why  how records were lost; untouched if none was */
 void ks_trace_loss(const ks_trace *trace, char *why, size_t size);
 

@@ -440,11 +440,11 @@ static ks_status tracing_pass_end(ks_collector *self, ks_error *err)
         return KS_OK;
     }
     ks_error failure = KS_ERROR_INIT;
-    self->trace.api->synchronize();
+    ks_cuda_result result = self->trace.api->synchronize();
     ks_trace_off(&self->trace);
     ks_status status = ks_trace_collect(&self->trace, &failure);
     note_late(self);
-    return status == KS_ENOMEM ? ks_enomem(err) : KS_OK;
+    return status == KS_ENOMEM ? ks_enomem(err) : ks_trace_device(self->trace.api, result, err);
 }
 
 static ks_status tracing_drain(ks_collector *self, ks_samples *into, ks_error *err)
