@@ -118,11 +118,12 @@ static ks_status find(ks_error *err)
     ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
     if (!found && status == KS_OK) {
         char driver[48];
-        status = ks_fail(err, KS_UNAVAILABLE, "cupti", 0,
-                         "no CUPTI that can be used was found%s; install the CUDA toolkit or the "
-                         "Python package nvidia-cuda-cupti, or name its path in "
-                         "KERNSIGHT_CUPTI_LIB. Tried: %s",
-                         tell_driver(driver, sizeof driver), ks_buf_text(&tried));
+        status = ks_fail(
+            err, KS_UNAVAILABLE, "cupti", 0,
+            "no CUPTI that can be used was found%s; install the CUDA toolkit, 12.8 or later, or "
+            "the Python package nvidia-cuda-cupti, or name its path in "
+            "KERNSIGHT_CUPTI_LIB. Tried: %s",
+            tell_driver(driver, sizeof driver), ks_buf_text(&tried));
     }
     ks_buf_fini(&tried);
     return status;
