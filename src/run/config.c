@@ -1,4 +1,5 @@
 /* Runs of a config: warm-up, all passes, and whether their values can be used. */
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/demangle.h"
 #include "base/error.h"
@@ -137,6 +138,10 @@ static ks_status refuse_combining(const ks_run_state *s, uint32_t annotation, ui
     ks_buf kernels;
     ks_buf_init(&kernels, 4096);
     list_kernels(s, annotation, run, &kernels);
+    if (ks_buf_status(&kernels, NULL) == KS_ENOMEM) {
+        ks_buf_fini(&kernels);
+        return ks_enomem(err);
+    }
     uint32_t visits = ks_samples_presence(&s->samples, annotation, run)->visits;
     bool launches = kernels.length > 0 || count > visits;
     ks_status status = ks_fail(
@@ -169,7 +174,9 @@ static ks_status tell_uncombined(ks_run_state *s, uint32_t annotation, uint32_t 
                                  ks_error *err)
 {
     ks_error refusal = KS_ERROR_INIT;
-    refuse_combining(s, annotation, run, count, &refusal);
+    if (refuse_combining(s, annotation, run, count, &refusal) == KS_ENOMEM) {
+        return ks_enomem(err);
+    }
     for (uint32_t m = 0; m < s->samples.metric_count; m++) {
         if (ks_samples_cell(&s->samples, annotation, run, m)->count > 1) {
             KS_TRY(ks_samples_missing(&s->samples, annotation, run, m, refusal.message, err));
