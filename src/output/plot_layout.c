@@ -10,7 +10,7 @@ enum {
 
 static const double SIN_TILT = 0.64; /* of 40 degrees */
 static const double COS_TILT = 0.77;
-static const double MARGIN = 94.0; /* left of the axes: a label and the numbers of tics */
+static const double MARGIN = 106.0; /* left of the axes: a label and the numbers of tics */
 
 static double smaller(double a, double b)
 {
@@ -61,7 +61,7 @@ static void lay_key(const ks_plot *plot, ks_plot_layout *l, double room)
 
 static void size_panels(const ks_plot *plot, ks_plot_layout *l)
 {
-    static const double widths[] = {682.0, 400.0, 310.0, 270.0};
+    static const double widths[] = {670.0, 400.0, 310.0, 270.0};
     static const double heights[] = {370.0, 270.0, 220.0, 200.0};
     size_t at = l->columns < 4 ? l->columns - 1 : 3;
     l->panel_width = widths[at];

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "base/dl.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -87,15 +88,27 @@ static bool accept(void *library, void *self, ks_buf *why)
 }
 
 /* " (the driver is for CUDA 13.0)", where there is one: what CUPTI has to go with. */
-static const char *tell_driver(char *to, size_t size)
+static ks_status tell_driver(char *to, size_t size, ks_error *err)
 {
     const ks_cuda *cuda = NULL;
+    ks_error none = KS_ERROR_INIT;
     int version = 0;
     to[0] = '\0';
-    if (ks_cuda_get(&cuda, NULL) == KS_OK && cuda->version(&version) == 0) {
+    if (ks_cuda_get(&cuda, &none) == KS_OK && cuda->version(&version) == 0) {
         snprintf(to, size, " (the driver is for CUDA %d.%d)", version / 1000, version % 1000 / 10);
     }
-    return to;
+    return ks_is_enomem(&none) ? ks_enomem(err) : KS_OK;
+}
+
+static ks_status fail_finding(const ks_buf *tried, ks_error *err)
+{
+    char driver[48];
+    KS_TRY(tell_driver(driver, sizeof driver, err));
+    return ks_fail(
+        err, KS_UNAVAILABLE, "cupti", 0,
+        "no CUPTI that can be used was found%s; install the CUDA toolkit, 12.8 or later, or the Python "
+        "package nvidia-cuda-cupti, or name its path in KERNSIGHT_CUPTI_LIB. Tried: %s",
+        driver, ks_buf_text(tried));
 }
 
 static ks_status find(ks_error *err)
@@ -117,13 +130,7 @@ static ks_status find(ks_error *err)
     bool found = ks_library_find(&spec, &cupti.library, &tried);
     ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
     if (!found && status == KS_OK) {
-        char driver[48];
-        status = ks_fail(
-            err, KS_UNAVAILABLE, "cupti", 0,
-            "no CUPTI that can be used was found%s; install the CUDA toolkit, 12.8 or later, or "
-            "the Python package nvidia-cuda-cupti, or name its path in "
-            "KERNSIGHT_CUPTI_LIB. Tried: %s",
-            tell_driver(driver, sizeof driver), ks_buf_text(&tried));
+        status = fail_finding(&tried, err);
     }
     ks_buf_fini(&tried);
     return status;

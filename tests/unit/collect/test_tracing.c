@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include "collect/clock/clock.h"
-#include "table/table.h"
 
 static const ks_collector_ops *const with_clock[] = {&ks_clock_ops, &ks_tracing_ops, NULL};
 
@@ -177,18 +176,6 @@ static void refusing_to_combine_counts_kernels_not_visits(void **state) /* C01 *
     ks_results_free(results);
     run(two_kernels, (fake_activity_script){0});
     KT_F64(mean("work", TIME), 500);
-}
-
-static bool warned(const char *part)
-{
-    const ks_table *t = ks_results_table(results);
-    bool found = false;
-    for (size_t i = 0; i < t->fact_count; i++) {
-        const char *told = ks_table_fact_value(t, i).text;
-        found = found ||
-                (strcmp(ks_table_fact_key(t, i), "warnings[]") == 0 && strstr(told, part) != NULL);
-    }
-    return found;
 }
 
 static void a_misspelt_pattern_is_told_where_combining_is_refused(void **state) /* C01 */
