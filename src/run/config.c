@@ -1,4 +1,5 @@
 /* Runs of a config: warm-up, all passes, and whether their values can be used. */
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/demangle.h"
 #include "base/error.h"
@@ -101,9 +102,18 @@ static bool is_of(const ks_launch *launch, uint32_t annotation)
     return a != NULL;
 }
 
-/* "a 2x, b 1x" for the kernels of an annotation in a run. */
-static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t run, ks_buf *to)
+static void list_kernel(const char *kernel, unsigned count, ks_buf *to)
 {
+    if (count > 0) {
+        ks_buf_addf(to, "%s%s %ux", to->length > 0 ? ", " : ": ", ks_demangle_short(kernel), count);
+    }
+}
+
+/* "a 2x, b 1x" for the kernels of an annotation in a run, by the ledger, or by what a collector
+ * without it counted. */
+static void list_kernels(const ks_run_state *s, uint32_t annotation, uint32_t run, ks_buf *to)
+{
+    const ks_ledger *ledger = s->spec->ledger;
     for (ks_text_id kernel = 1; kernel <= ledger->kernels.count; kernel++) {
         unsigned count = 0;
         for (size_t i = 0; i < ledger->count; i++) {
@@ -111,9 +121,12 @@ static void list_kernels(const ks_ledger *ledger, uint32_t annotation, uint32_t 
             count += l->pass == ledger->first_pass && l->run == run && l->kernel == kernel &&
                      is_of(l, annotation);
         }
-        if (count > 0) {
-            ks_buf_addf(to, "%s%s %ux", to->length > 0 ? ", " : ": ",
-                        ks_demangle_short(ks_pool_text(&ledger->kernels, kernel)), count);
+        list_kernel(ks_pool_text(&ledger->kernels, kernel), count, to);
+    }
+    for (size_t i = 0; i < s->samples.kernel_count && ledger->count == 0; i++) {
+        const ks_kernel_count *k = &s->samples.kernels[i];
+        if (k->annotation == annotation && k->run == run) {
+            list_kernel(ks_pool_text(&s->samples.texts, k->kernel), k->launches, to);
         }
     }
 }
@@ -124,7 +137,11 @@ static ks_status refuse_combining(const ks_run_state *s, uint32_t annotation, ui
 {
     ks_buf kernels;
     ks_buf_init(&kernels, 4096);
-    list_kernels(s->spec->ledger, annotation, run, &kernels);
+    list_kernels(s, annotation, run, &kernels);
+    if (ks_buf_status(&kernels, NULL) == KS_ENOMEM) {
+        ks_buf_fini(&kernels);
+        return ks_enomem(err);
+    }
     uint32_t visits = ks_samples_presence(&s->samples, annotation, run)->visits;
     bool launches = kernels.length > 0 || count > visits;
     ks_status status = ks_fail(
@@ -157,7 +174,9 @@ static ks_status tell_uncombined(ks_run_state *s, uint32_t annotation, uint32_t 
                                  ks_error *err)
 {
     ks_error refusal = KS_ERROR_INIT;
-    refuse_combining(s, annotation, run, count, &refusal);
+    if (refuse_combining(s, annotation, run, count, &refusal) == KS_ENOMEM) {
+        return ks_enomem(err);
+    }
     for (uint32_t m = 0; m < s->samples.metric_count; m++) {
         if (ks_samples_cell(&s->samples, annotation, run, m)->count > 1) {
             KS_TRY(ks_samples_missing(&s->samples, annotation, run, m, refusal.message, err));

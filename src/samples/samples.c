@@ -34,6 +34,7 @@ void ks_samples_fini(ks_samples *samples)
     ks_free(samples->presence);
     ks_free(samples->failures);
     ks_free(samples->remarks);
+    ks_free(samples->kernels);
     ks_free(samples->clocks);
     ks_pool_fini(&samples->texts);
     memset(samples, 0, sizeof *samples);
@@ -50,6 +51,7 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     samples->captured = 0;
     samples->unannotated = 0;
     samples->remark_count = 0;
+    samples->kernel_count = 0;
     samples->clock_count = 0;
     ks_error_clear(&samples->spoiled);
     ks_error_clear(&samples->idle);
@@ -211,6 +213,26 @@ ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const cha
             KS_TRY(ks_samples_missing(samples, samples->entered[i], run, metric, why, err));
         }
     }
+    return KS_OK;
+}
+
+ks_status ks_samples_kernel(ks_samples *samples, uint32_t annotation, uint32_t run,
+                            const char *kernel, ks_error *err)
+{
+    ks_text_id id = 0;
+    if (samples->combine != KS_COMBINE_REFUSE) {
+        return KS_OK;
+    }
+    KS_TRY(ks_pool_add(&samples->texts, kernel, &id, err));
+    for (size_t i = samples->kernel_count; i > 0 && samples->kernels[i - 1].run == run; i--) {
+        ks_kernel_count *known = &samples->kernels[i - 1];
+        if (known->annotation == annotation && known->kernel == id) {
+            known->launches++;
+            return KS_OK;
+        }
+    }
+    KS_TRY(KS_GROW(samples->kernels, samples->kernel_capacity, samples->kernel_count + 1, err));
+    samples->kernels[samples->kernel_count++] = (ks_kernel_count){annotation, run, id, 1};
     return KS_OK;
 }
 

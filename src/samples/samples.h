@@ -83,6 +83,14 @@ typedef struct ks_clock_sum {
     double ns;
 } ks_clock_sum;
 
+/** Launches of a kernel in an annotation, in a run. */
+typedef struct ks_kernel_count {
+    uint32_t annotation;
+    uint32_t run;
+    ks_text_id kernel; /**< mangled */
+    uint32_t launches;
+} ks_kernel_count;
+
 typedef struct ks_samples {
     const ks_metric *metrics;
     uint32_t metric_count;
@@ -111,6 +119,11 @@ typedef struct ks_samples {
     ks_clock_sum *clocks; /**< of annotations whose kernels' clock is known */
     size_t clock_count;
     size_t clock_capacity;
+
+    ks_kernel_count *kernels; /**< of collectors that keep no ledger, where the plan refuses to
+                                   combine: by run */
+    size_t kernel_count;
+    size_t kernel_capacity;
 
     ks_error spoiled;     /**< why the values of all runs are of no use, though no call failed */
     ks_error idle;        /**< no annotation did anything that a collector measures: a failure where
@@ -157,6 +170,11 @@ ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const cha
 /** Say something about a metric's values in this config, for the warnings in its row.
  * @param[in] remark  all but its text, which is copied */
 ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *text, ks_error *err);
+
+/** Count a launch of a kernel in an annotation, of a collector that keeps no ledger, where the plan
+ * refuses to combine. Runs come in their order. */
+ks_status ks_samples_kernel(ks_samples *samples, uint32_t annotation, uint32_t run,
+                            const char *kernel, ks_error *err);
 
 /** Count cycles and the time that they took, for the clock of an annotation's kernels. */
 ks_status ks_samples_clock(ks_samples *samples, uint32_t annotation, double cycles, double ns,

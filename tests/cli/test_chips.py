@@ -1,8 +1,10 @@
 """What GPUs' chips can count: kernsight metrics --chip, with NVIDIA's own library and without (C14, C15)."""
 
+import ctypes
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -75,6 +77,28 @@ def test_wrong_names_are_told(chip, args, message):
     done = chip(*args, status=2)
     assert message in done.stderr
     assert done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+@needs_cupti
+def test_each_metric_has_a_pass(chip):  # C15
+    """Of each counter, ratio and throughput the first full name, by the library itself: a process each is slow."""
+    library = ctypes.CDLL(os.environ["KERNSIGHT_LIBRARY"])
+    passes_of = library.ks_chip_passes
+    passes_of.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t,
+                          ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p]
+    refused = []
+    listed = json.loads(chip("gh100", "--json").stdout)
+    for metric in listed:
+        name = f"{metric['Metric']}.{metric['Submetrics'].split()[0]}"
+        passes = ctypes.c_size_t(0)
+        status = passes_of(b"gh100", (ctypes.c_char_p * 1)(name.encode()), 1, ctypes.byref(passes), None)
+        if status != 0:
+            refused.append(name)
+        else:
+            assert passes.value >= 1, name
+    assert len(refused) <= 1  # CUPTI 13.0 to 13.1 list one throughput that they cannot measure
+    for name in refused:
+        assert f"chip GH100 cannot measure '{name}': CUPTI_ERROR_" in chip("gh100", "--passes", name, status=1).stderr
 
 
 @needs_cupti
@@ -160,6 +184,34 @@ def test_libraries_that_cannot_be_used_are_named_with_their_reason(chip, ks):  #
     if "no NVIDIA driver" in ks("doctor").stdout:
         assert "CUPTI 13.2 and later can be asked nothing where there is no driver" in message
     assert "cannot open" in chip("gh100", library="/nowhere/libcupti.so", status=3).stderr
+
+
+def unusable_library(kind, folder):
+    """(a) to (d) of C14."""
+    path = folder / "libcupti.so.13"
+    if kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "old":
+        stub(folder, {"cuptiGetVersion": VERSION.format(18)})
+    elif kind == "lacking":
+        functions = {name: "" for name in function_names() if name != "cuptiSubscribe_v2"}
+        stub(folder, {**functions, "cuptiGetVersion": VERSION.format(130001)})
+    return path
+
+
+@pytest.mark.parametrize("kind", ["empty", "old", "lacking", "none"])
+def test_all_that_needs_no_gpu_works_with_a_library_that_cannot_be_used(ks, kind):  # C14
+    env = {"KERNSIGHT_CUPTI_LIB": str(unusable_library(kind, ks.folder))}
+    assert "Usage: kernsight" in ks("--help", env=env).stdout
+    assert "cpu__time_duration" in ks("metrics", env=env).stdout
+    assert "@memory" in ks("metrics", "--sets", env=env).stdout
+    assert len(ks.rows("-m", "cpu__time_duration.sum", "-p", "n=1,2", "--runs", "2", "--", "true", env=env)) == 2
+    told = [f["Value"] for f in json.loads(ks("doctor", "--json", env=env).stdout) if f["Fact"] == "cupti"]
+    assert all(env["KERNSIGHT_CUPTI_LIB"] in value for value in told)
+    if shutil.which("gnuplot"):
+        ks("run", "-m", "cpu__time_duration.sum", "-p", "n=1,2", "--runs", "2", "--plot", "a.svg", "--", "true",
+           env=env)
+        assert (ks.folder / "a.svg").stat().st_size > 0
 
 
 def test_an_unusable_library_is_passed_over(ks):  # C14

@@ -9,6 +9,7 @@
 #include "api/run.h"
 #include "collect/nvidia/tracing/tracing.h"
 #include "fakes/fake_activity.h"
+#include "table/table.h"
 
 static ks_error err;
 static ks_plan *plan;
@@ -78,6 +79,19 @@ static inline void all_missing(const char *annotation, const char *why)
     is_missing(annotation, TIME, why);
     is_missing(annotation, SPAN, why);
     is_missing(annotation, COUNT, why);
+}
+
+/* Whether a warning of the results holds a text. */
+static inline bool warned(const char *part)
+{
+    const ks_table *t = ks_results_table(results);
+    bool found = false;
+    for (size_t i = 0; i < t->fact_count; i++) {
+        const char *told = ks_table_fact_value(t, i).text;
+        found = found ||
+                (strcmp(ks_table_fact_key(t, i), "warnings[]") == 0 && strstr(told, part) != NULL);
+    }
+    return found;
 }
 
 static inline ks_status two_kernels(const ks_call *call, void *user, ks_error *e)

@@ -60,18 +60,23 @@ static ks_status two_kernels(const ks_call *call, void *user, ks_error *err)
 
 static void several_kernels_are_refused_by_name(void)
 {
-    ks_error err = KS_ERROR_INIT;
-    gt_options options = {.metrics = instructions, .combine = KS_COMBINE_REFUSE};
-    ks_results *results = gt_measure(&options, two_kernels, NULL, &err);
-    TAP_CHECK(err.code == KS_ESTATE, "%s, %g", ks_status_name(err.code),
-              gt_value(results, "two", instructions));
-    TAP_HAS(err.message, "'two' launched 3 kernels");
-    TAP_HAS(err.message, "vadd 1x");
-    TAP_HAS(err.message, "fma_chain 2x");
-    TAP_HAS(err.message, "ks_plan_ignore_kernel()");
-    TAP_HAS(err.message, "ks_plan_combine()");
-    tap_note("it says: %s", err.message);
-    ks_results_free(results);
+    const char *const metrics[] = {instructions, traced};
+    for (size_t i = 0; i < 2; i++) {
+        ks_error err = KS_ERROR_INIT;
+        gt_options options = {
+            .metrics = metrics[i], .combine = KS_COMBINE_REFUSE, .ignore = "misspelt"};
+        ks_results *results = gt_measure(&options, two_kernels, NULL, &err);
+        TAP_CHECK(err.code == KS_ESTATE, "%s: %s, %g", metrics[i], ks_status_name(err.code),
+                  gt_value(results, "two", metrics[i]));
+        TAP_HAS(err.message, "'two' launched 3 kernels");
+        TAP_HAS(err.message, "vadd 1x");
+        TAP_HAS(err.message, "fma_chain 2x");
+        TAP_HAS(err.message, "ks_plan_ignore_kernel()");
+        TAP_HAS(err.message, "ks_plan_combine()");
+        TAP_CHECK(gt_warned(results, "no kernel matched 'misspelt'"), "%s: no warning", metrics[i]);
+        tap_note("it says: %s", err.message);
+        ks_results_free(results);
+    }
 }
 
 static void ignored_kernels_leave_the_others_value(void)

@@ -336,19 +336,24 @@ static ks_cupti_result try_metric(const ks_chip *chip, const char *name, ks_erro
     return result;
 }
 
-/* Which name it was that was not known. */
+/* Which name it was that was not known, or cannot be measured. */
 static ks_status fail_metrics(const ks_chip *chip, const char *const *metrics, size_t count,
                               ks_cupti_result result, ks_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         const char *name = metrics[i];
-        bool full = strchr(name, '.') != NULL && ks_chip_has(chip, name);
-        if (!full && try_metric(chip, name, NULL) != 0) {
+        char what[320];
+        if (try_metric(chip, name, NULL) == 0) {
+            continue;
+        }
+        if (strchr(name, '.') == NULL || !ks_chip_has(chip, name)) {
             return ks_fail(err, KS_ENOTFOUND, "cupti", result,
                            "'%s' is no full name: a sub-metric belongs behind it, as in %s.sum; "
                            "`kernsight metrics --chip %s %s` lists them",
                            name, name, chip->name, name);
         }
+        snprintf(what, sizeof what, "chip %s cannot measure '%.200s'", chip->name, name);
+        return ks_cupti_fail(chip->cupti, result, what, err);
     }
     return ks_cupti_fail(chip->cupti, result, "cannot put the metrics together", err);
 }
@@ -401,6 +406,11 @@ ks_status ks_chip_configure(const ks_chip *chip, const char *const *metrics, siz
     ks_status status = add_metrics(chip, out->host, metrics, count, err);
     if (status == KS_OK) {
         status = read_config(chip, out, err);
+    }
+    if (status == KS_OK && out->passes == 0) { /* nothing would be read, and be taken for a value */
+        status = ks_fail(err, KS_UNAVAILABLE, "cupti", 0,
+                         "CUPTI knows '%.200s' on chip %s, and no pass that measures it",
+                         metrics[0], chip->name);
     }
     if (status != KS_OK) {
         ks_chip_config_fini(out);

@@ -104,10 +104,11 @@ static ks_status fail_finding(const ks_buf *tried, ks_error *err)
 {
     char driver[48];
     KS_TRY(tell_driver(driver, sizeof driver, err));
-    return ks_fail(err, KS_UNAVAILABLE, "cupti", 0,
-                   "no CUPTI that can be used was found%s; install the CUDA toolkit or the Python "
-                   "package nvidia-cuda-cupti, or name its path in KERNSIGHT_CUPTI_LIB. Tried: %s",
-                   driver, ks_buf_text(tried));
+    return ks_fail(
+        err, KS_UNAVAILABLE, "cupti", 0,
+        "no CUPTI that can be used was found%s; install the CUDA toolkit, 12.8 or later, or the Python "
+        "package nvidia-cuda-cupti, or name its path in KERNSIGHT_CUPTI_LIB. Tried: %s",
+        driver, ks_buf_text(tried));
 }
 
 static ks_status find(ks_error *err)

@@ -73,6 +73,7 @@
  *                                   profiler are gone (400, 1, 3)
  *   gap=2500                        what the time of a user range has besides its kernels, in ns
  *   range_bytes=650000              what a range takes in a counter data image besides its values
+ *   no_passes=1                     metrics need none, as some toolkits said of valid ones
  *   report_dropped=1                DecodeData tells how many were dropped; else 0
  *   devices=2  driver_version=13000  cupti_version=130001  chip=GH100
  *   compute_capability=90  driver=580.159.04

@@ -207,7 +207,8 @@ ks_cupti_result cupti_passes(ks_cupti_passes *p)
     if (!fake_config_read(p->image, p->bytes, &list)) {
         return KS_CUPTI_INVALID_PARAMETER;
     }
-    p->passes = (size_t)__builtin_popcount(fake_list_passes(&list, NULL));
+    p->passes =
+        fake_set.no_passes != 0 ? 0 : (size_t)__builtin_popcount(fake_list_passes(&list, NULL));
     return 0;
 }
 

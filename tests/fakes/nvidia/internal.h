@@ -36,6 +36,7 @@ typedef struct fake_settings {
     long device_error;
     long context_reset_after;
     long gap;
+    long no_passes;
     long range_bytes;
     long report_dropped;
     long devices;

@@ -48,6 +48,7 @@ static const struct {
     {"device_error", offsetof(fake_settings, device_error)},
     {"context_reset_after", offsetof(fake_settings, context_reset_after)},
     {"gap", offsetof(fake_settings, gap)},
+    {"no_passes", offsetof(fake_settings, no_passes)},
     {"range_bytes", offsetof(fake_settings, range_bytes)},
     {"report_dropped", offsetof(fake_settings, report_dropped)},
     {"devices", offsetof(fake_settings, devices)},

@@ -79,12 +79,30 @@ static void a_cupti_that_lacks_a_function_is_told_with_its_name(void **state)
     measure_of_cpu();
 }
 
+static void a_file_that_is_no_library_and_none_at_all_are_told(void **state) /* C14 */
+{
+    (void)state;
+    const char *empty = kt_path("libcupti.so.13");
+    kt_write(empty, "");
+    setenv("KERNSIGHT_CUPTI_LIB", empty, 1);
+    measure_in_vain(empty);
+    measure_in_vain("12.8");
+    measure_in_vain("(the driver is for CUDA 13.0)");
+    measure_of_cpu();
+    setenv("KERNSIGHT_CUPTI_LIB", "/nowhere/libcupti.so.13", 1);
+    measure_in_vain("/nowhere/libcupti.so.13");
+    measure_in_vain("12.8");
+    measure_in_vain("(the driver is for CUDA 13.0)");
+    measure_of_cpu();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_driver_gpu_metrics_are_refused_and_others_not),
         cmocka_unit_test(a_driver_without_a_device_is_told),
         cmocka_unit_test(an_old_cupti_is_told_with_what_is_needed),
+        cmocka_unit_test(a_file_that_is_no_library_and_none_at_all_are_told),
         cmocka_unit_test(a_cupti_that_lacks_a_function_is_told_with_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

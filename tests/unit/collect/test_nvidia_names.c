@@ -62,6 +62,22 @@ static void each_bad_name_has_near_ones_or_its_chips(void **state)
     is_told("sm__inst_executed_pipe_tensor_op_gmma.sum", "exists on GH100");
 }
 
+/* Where a metric has no pass, as some toolkits said of valid ones, nothing would be read. */
+static void a_metric_without_a_pass_is_refused(void **state)
+{
+    (void)state;
+    know_kernels();
+    fake_script("no_passes=1");
+    ask(READ);
+    calls = 0;
+    measure_in_vain(count_calls, NULL, KS_UNAVAILABLE,
+                    "CUPTI knows '" READ "' on chip GH100, and no pass that measures it");
+    assert_int_equal(calls, 0);
+    fake_script("cuptiProfilerHostConfigAddMetrics=27");
+    measure_in_vain(count_calls, NULL, KS_EVENDOR, "chip GH100 cannot measure '" READ "'");
+    assert_int_equal(calls, 0);
+}
+
 static void a_chip_that_cupti_does_not_know_is_told_with_those_it_knows(void **state)
 {
     (void)state;
@@ -81,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(bad_names_come_in_one_error_before_anything_runs),
         T(each_bad_name_has_near_ones_or_its_chips),
+        T(a_metric_without_a_pass_is_refused),
         T(a_chip_that_cupti_does_not_know_is_told_with_those_it_knows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

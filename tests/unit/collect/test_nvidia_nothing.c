@@ -56,7 +56,8 @@ static const struct {
     instead what;
     const char *said;
 } cases[] = {
-    {PASS, "no kernel was launched in it, nor a copy or memset"},
+    {PASS,
+     "no kernel was launched in it, nor a copy or memset (what other processes do is not seen)"},
     {COPIES, "no kernel was launched in it, only copies or memsets"},
     {MEMSETS, "no kernel was launched in it, only copies or memsets"},
     {CAPTURED, "went into a CUDA graph that was being captured"},

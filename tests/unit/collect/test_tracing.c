@@ -111,7 +111,9 @@ static void no_kernel_is_an_error_that_says_what_there_was(void **state) /* C02 
 {
     (void)state;
     static const char *const said[] = {
-        [PASS] = "no kernel was launched in it, nor a copy or memset",
+        [PASS] =
+            "no kernel was launched in it, nor a copy or memset (what other processes do is not "
+            "seen)",
         [COPIES] = "no kernel was launched in it, only copies or memsets",
         [IGNORED] = "the plan leaves out all kernels that were launched in it",
         [OUTSIDE] = "; 2 kernels were launched outside any annotation"};
@@ -160,8 +162,29 @@ static void refusing_to_combine_counts_kernels_not_visits(void **state) /* C01 *
 {
     (void)state;
     KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
+    KT_OK(ks_plan_runs(plan, 3, &err));
     KT_FAILS(try_run(two_kernels, (fake_activity_script){0}), KS_ESTATE,
-             "annotation 'work' launched 2 kernels in one run, and the plan refuses");
+             "annotation 'work' launched 2 kernels in one run, and the plan refuses to combine "
+             "them; annotate one of them, ignore the others (ks_plan_ignore_kernel()), or let the "
+             "plan combine them (ks_plan_combine()): a 1x, b 1x");
+    KT_OK(ks_plan_tolerant(plan, true, &err));
+    ks_results_free(results);
+    run(nested, (fake_activity_script){0});
+    is_missing("outer", TIME, "(ks_plan_combine()): a 3x, b 1x");
+    is_missing("outer/inner", TIME, "(ks_plan_combine()): a 3x");
+    KT_OK(ks_plan_ignore_kernel(plan, "a", &err));
+    ks_results_free(results);
+    run(two_kernels, (fake_activity_script){0});
+    KT_F64(mean("work", TIME), 500);
+}
+
+static void a_misspelt_pattern_is_told_where_combining_is_refused(void **state) /* C01 */
+{
+    (void)state;
+    KT_OK(ks_plan_combine(plan, KS_COMBINE_REFUSE, &err));
+    KT_OK(ks_plan_ignore_kernel(plan, "A", &err));
+    KT_FAILS(try_run(two_kernels, (fake_activity_script){0}), KS_ESTATE, "launched 2 kernels");
+    assert_true(warned("no kernel matched 'A'"));
 }
 
 static ks_status graph(const ks_call *call, void *user, ks_error *e)
@@ -392,6 +415,8 @@ static ks_status measure(void *arg, ks_error *e)
     ks_status status = ks_plan_new(&p, e);
     if (status == KS_OK) {
         ks_plan_metric(p, "kernel__*", e);
+        ks_plan_combine(p, KS_COMBINE_REFUSE, e); /* kernels are kept by name then */
+        ks_plan_tolerant(p, true, e);
         status = ks_run_with(alone, p, nested, NULL, &r, e);
     }
     ks_results_free(r);
@@ -416,6 +441,7 @@ int main(void)
         T(a_count_of_none_is_a_value),
         T(a_pattern_that_nothing_matched_is_told),
         T(refusing_to_combine_counts_kernels_not_visits),
+        T(a_misspelt_pattern_is_told_where_combining_is_refused),
         T(kernels_of_a_graph_are_its_annotations),
         T(kernels_of_tools_and_ignored_ones_do_not_count),
         T(a_thread_without_annotation_works_for_the_bodys),

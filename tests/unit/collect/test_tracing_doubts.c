@@ -246,6 +246,41 @@ static void a_strict_run_that_fails_ends_clean(void **state)
     KT_FAILS(try_run(fails_once, (fake_activity_script){0}), KS_EBODY, "boom");
 }
 
+static ks_status templates(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    (void)e;
+    KS_ANNOTATE("work") {
+        fake_gpu_kernel("_Z5scaleIfLi4EEvPT_", 100);
+        fake_gpu_kernel("_Z5scaleIfLi8EEvPT_", 20);
+        fake_gpu_kernel("_Zunreadable", 3);
+    }
+    return KS_OK;
+}
+
+static void patterns_match_each_form_of_a_name(void **state) /* C19 */
+{
+    (void)state;
+    static const struct {
+        const char *pattern;
+        double left;
+    } cases[] = {{"_Z5scaleIfLi4EEvPT_", 23},
+                 {"scale<float, 8>", 103},
+                 {"void scale<float, 4>(float*)", 23},
+                 {"scale*", 3},
+                 {"_Zunreadable", 120}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        KT_OK(ks_plan_ignore_kernel(plan, cases[i].pattern, &err));
+        run(templates, (fake_activity_script){0});
+        KT_F64(mean("work", TIME), cases[i].left);
+        assert_null(ks_table_fact(ks_results_table(results), "warnings[]").text);
+        stop(NULL);
+        start(NULL);
+    }
+    fake_activity_reset((fake_activity_script){0});
+}
+
 static ks_status many(const ks_call *call, void *user, ks_error *e)
 {
     (void)call;
@@ -346,6 +381,7 @@ int main(void)
         T(a_context_that_the_body_destroyed_costs_its_config_alone),
         T(a_run_that_fails_leaves_nothing_to_the_next),
         T(a_strict_run_that_fails_ends_clean),
+        T(patterns_match_each_form_of_a_name),
         T(more_records_than_a_buffer_holds_are_read),
         T(a_buffer_of_somebody_else_is_left_alone),
         T(what_is_not_here_is_told),

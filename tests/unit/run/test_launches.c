@@ -317,6 +317,8 @@ static void adding_percentages_is_done_with_a_warning(void **state) /* C16 */
     run_fake(two_kernels);
     kt_key key = {"mixed", "fake__busy.pct", KT_ANY};
     KT_F64(mean("mixed", "fake__busy.pct"), 100);
+    KT_F64(mean("mixed", "fake__bytes.sum"), 10);
+    KT_F64(kt_number(table(), key, "NumKernels"), 2);
     KT_HAS(kt_text(table(), key, "Warnings"), "fake__busy.pct is in %");
     assert_null(kt_text(table(), (kt_key){"mixed", "fake__bytes.sum", KT_ANY}, "Warnings"));
     assert_null(kt_text(table(), (kt_key){"single", "fake__busy.pct", KT_ANY}, "Warnings"));

@@ -94,6 +94,7 @@ ks_status ks_tracing_add(const ks_tracing_wish *wish, ks_traced_visit *to,
                          ks_error *err)
 {
     bool first = to->kernels == to->untimed;
+    KS_TRY(ks_samples_kernel(into, to->visit->annotation->id, run, kernel->name, err));
     to->kernels++;
     if (kernel->start == 0 && kernel->end == 0) {
         to->untimed++;
