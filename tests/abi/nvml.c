@@ -12,16 +12,13 @@ SAME_NUMBER(0, NVML_SUCCESS);
 SAME_NUMBER(KS_NVML_VERSION_BYTES, NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE);
 SAME_NUMBER(KS_NVML_MIG_ON, NVML_DEVICE_MIG_ENABLE);
 
-/* his functions take what ours are declared with */
-static inline void call(void)
-{
-    char version[KS_NVML_VERSION_BYTES];
-    unsigned now = 0;
-    unsigned later = 0;
-    nvmlDevice_t device = 0;
-    const char *text = nvmlErrorString(nvmlInit_v2());
-    nvmlReturn_t result = nvmlSystemGetDriverVersion(version, sizeof version);
-    result = nvmlDeviceGetHandleByUUID(text, &device);
-    result = nvmlDeviceGetMigMode(device, &now, &later);
-    (void)result;
-}
+/* Each of our functions has the type of his of that name, once our types are his. */
+#define ks_nvml_result nvmlReturn_t
+#define ks_nvml_device nvmlDevice_t
+#define SAME_FUNCTION(type, member, arguments, name) \
+    static inline void same_##member(void)           \
+    {                                                \
+        type(*ours) arguments = name;                \
+        (void)ours;                                  \
+    }
+KS_NVML_FUNCTIONS(SAME_FUNCTION)

@@ -13,11 +13,12 @@ enum {
     KS_NVML_MIG_ON = 1
 };
 
-#define KS_NVML_FUNCTIONS(X)                                                                 \
-    X(ks_nvml_result, init, (void), "nvmlInit_v2")                                           \
-    X(const char *, error_string, (ks_nvml_result), "nvmlErrorString")                       \
-    X(ks_nvml_result, driver_version, (char *, unsigned), "nvmlSystemGetDriverVersion")      \
-    X(ks_nvml_result, device, (const char *, ks_nvml_device *), "nvmlDeviceGetHandleByUUID") \
-    X(ks_nvml_result, mig_mode, (ks_nvml_device, unsigned *, unsigned *), "nvmlDeviceGetMigMode")
+/* Names as such, not as texts: the test takes the vendor's function of each. */
+#define KS_NVML_FUNCTIONS(X)                                                               \
+    X(ks_nvml_result, init, (void), nvmlInit_v2)                                           \
+    X(const char *, error_string, (ks_nvml_result), nvmlErrorString)                       \
+    X(ks_nvml_result, driver_version, (char *, unsigned), nvmlSystemGetDriverVersion)      \
+    X(ks_nvml_result, device, (const char *, ks_nvml_device *), nvmlDeviceGetHandleByUUID) \
+    X(ks_nvml_result, mig_mode, (ks_nvml_device, unsigned *, unsigned *), nvmlDeviceGetMigMode)
 
 #endif

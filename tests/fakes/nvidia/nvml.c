@@ -7,7 +7,7 @@
 #include "fakes/nvidia/internal.h"
 
 #define DECLARE(type, member, arguments, name) \
-    FAKE_EXPORT type nvml_##member arguments __asm__(name);
+    FAKE_EXPORT type nvml_##member arguments __asm__(#name);
 KS_NVML_FUNCTIONS(DECLARE)
 #undef DECLARE
 
