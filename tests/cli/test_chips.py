@@ -243,3 +243,12 @@ def test_our_declarations_are_those_of_the_vendor(tmp_path):
                               check=True).stdout
     assert all(re.search(rf" {name}(@|$)", exported, re.M) for name in names)
     assert len(names) >= 10
+
+
+@needs_cupti
+def test_the_drivers_functions_are_the_vendors():
+    ours = re.findall(r'"(cu[A-Z]\w+)"', (ROOT / "src/collect/nvidia/abi.h").read_text())
+    header = subprocess.run(["cc", "-E", WHEEL / "include/cuda.h"], capture_output=True, text=True, check=True).stdout
+    # an optional one that was not the vendor's would be missing in every driver, and no one told
+    assert [name for name in ours if not re.search(rf"\bCUresult\s+{name}\(", header)] == []
+    assert len(ours) >= 10
