@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/dl.h"
@@ -33,19 +32,12 @@ static bool accept(void *library, void *self, ks_buf *why)
 static ks_status find(ks_error *err)
 {
     static const char *const names[] = {library_name, NULL};
-    const ks_library_spec spec = {
-        .variable = "KERNSIGHT_CUDA_LIB", .names = names, .accept = accept, .self = &cuda};
-    ks_buf tried;
-    ks_buf_init(&tried, 1u << 16);
-    bool found = ks_library_find(&spec, &cuda.library, &tried);
-    ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
-    if (!found && status == KS_OK) {
-        const char *text = ks_buf_text(&tried);
-        status = ks_fail(err, KS_UNAVAILABLE, "cuda", 0, "there is no NVIDIA driver here: %.*s",
-                         (int)strcspn(text, "\n"), text);
-    }
-    ks_buf_fini(&tried);
-    return status;
+    const ks_library_spec spec = {.what = "NVIDIA driver",
+                                  .variable = "KERNSIGHT_CUDA_LIB",
+                                  .names = names,
+                                  .accept = accept,
+                                  .self = &cuda};
+    return ks_library_open(&spec, "cuda", &cuda.library, err);
 }
 
 static ks_status initialize(ks_error *err)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 /* The file that a library was loaded from. */
 static void note_path(void *handle, const char *asked, char *path, size_t size)
 {
@@ -125,6 +127,22 @@ bool ks_library_find(const ks_library_spec *spec, ks_library *out, ks_buf *tried
     }
     return try_names(spec, RTLD_NOLOAD, out, tried) || try_names(spec, 0, out, tried) ||
            try_folders(spec, out, tried);
+}
+
+ks_status ks_library_open(const ks_library_spec *spec, const char *origin, ks_library *out,
+                          ks_error *err)
+{
+    ks_buf tried;
+    ks_buf_init(&tried, 1u << 16);
+    bool found = ks_library_find(spec, out, &tried);
+    ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
+    if (!found && status == KS_OK) {
+        const char *text = ks_buf_text(&tried);
+        status = ks_fail(err, KS_UNAVAILABLE, origin, 0, "there is no %s here: %.*s", spec->what,
+                         (int)strcspn(text, "\n"), text);
+    }
+    ks_buf_fini(&tried);
+    return status;
 }
 
 bool ks_library_is_loaded(const char *name)

@@ -34,6 +34,15 @@ typedef struct ks_library {
  */
 bool ks_library_find(const ks_library_spec *spec, ks_library *out, ks_buf *tried);
 
+/**
+ * The same for a library of which the first reason says enough.
+ *
+ * @param[in] origin  of the error
+ * @return KS_UNAVAILABLE: "there is no WHAT here: why"; KS_ENOMEM
+ */
+ks_status ks_library_open(const ks_library_spec *spec, const char *origin, ks_library *out,
+                          ks_error *err);
+
 /** Whether this process has a library of that file name loaded. */
 bool ks_library_is_loaded(const char *name);
 

@@ -27,19 +27,12 @@ static bool accept(void *library, void *self, ks_buf *why)
 static ks_status find(ks_error *err)
 {
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
-    const ks_library_spec spec = {
-        .variable = "KERNSIGHT_NVML_LIB", .names = names, .accept = accept, .self = &nvml};
-    ks_buf tried;
-    ks_buf_init(&tried, 1u << 16);
-    bool found = ks_library_find(&spec, &nvml.library, &tried);
-    ks_status status = found ? KS_OK : ks_buf_status(&tried, err);
-    if (!found && status == KS_OK) {
-        const char *text = ks_buf_text(&tried);
-        status = ks_fail(err, KS_UNAVAILABLE, "nvml", 0, "there is no NVML here: %.*s",
-                         (int)strcspn(text, "\n"), text);
-    }
-    ks_buf_fini(&tried);
-    return status;
+    const ks_library_spec spec = {.what = "NVML",
+                                  .variable = "KERNSIGHT_NVML_LIB",
+                                  .names = names,
+                                  .accept = accept,
+                                  .self = &nvml};
+    return ks_library_open(&spec, "nvml", &nvml.library, err);
 }
 
 static ks_status initialize(ks_error *err)
