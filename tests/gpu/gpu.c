@@ -374,6 +374,12 @@ void gt_reduce(gt_ptr sums, gt_ptr from, unsigned blocks, unsigned n)
     gt_launch("reduce", (gt_shape){blocks, 1, 256, 1}, NULL, arguments);
 }
 
+void gt_sweep(gt_ptr sink, gt_ptr from, unsigned n)
+{
+    void *arguments[] = {&sink, &from, &n};
+    gt_launch("sweep", (gt_shape){528, 1, 512, 1}, NULL, arguments);
+}
+
 void gt_transpose(const char *kernel, gt_ptr to, gt_ptr from, unsigned n)
 {
     void *arguments[] = {&to, &from, &n};

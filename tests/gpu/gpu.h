@@ -68,6 +68,7 @@ void gt_matmul_naive(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n);
 void gt_matmul_tiled(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n);
 void gt_matmul_fast(gt_ptr c, gt_ptr a, gt_ptr b, unsigned n);
 void gt_reduce(gt_ptr sums, gt_ptr from, unsigned blocks, unsigned n);
+void gt_sweep(gt_ptr sink, gt_ptr from, unsigned n); /* 16 n bytes of zeros; sink stays as it is */
 void gt_transpose(const char *kernel, gt_ptr to, gt_ptr from, unsigned n);
 
 #endif

@@ -32,6 +32,19 @@ __global__ void vadd(float *c, const float *a, const float *b, unsigned n)
     }
 }
 
+/* Reads 16 n bytes past the L1 cache, and does nothing else: `from` is all zeros. */
+__global__ void sweep(float *sink, const float4 *from, unsigned n)
+{
+    float sum = 0.0f;
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float4 v = __ldcg(from + i);
+        sum += v.x + v.y + v.z + v.w;
+    }
+    if (sum != 0.0f) {
+        *sink = sum;
+    }
+}
+
 /* n FFMA in each thread, each waiting for the one before. */
 __global__ void fma_chain(float *out, float a, float b, unsigned n)
 {

@@ -3,6 +3,7 @@
  *
  *     gpu_zoo list                     the kernels: label,name, in the order of their launches
  *     gpu_zoo plain ROUNDS             launches them; for ncu
+ *     gpu_zoo swept ROUNDS             the same, and reads 128 MiB before each: kernel "sweep"
  *     gpu_zoo kernsight METRICS RUNS   measures them: CSV of kernel, metric, value (median), unit
  *
  * METRICS is a file as common_metrics.txt.
@@ -24,6 +25,7 @@ enum {
 
 static struct {
     gt_ptr a, b, c; /* 16 Mi floats each: inputs, output */
+    gt_ptr other;   /* 128 MiB of zeros */
 } memory;
 
 static void vadd_small(void)
@@ -95,10 +97,13 @@ static int list(void)
     return 0;
 }
 
-static int plain(unsigned rounds)
+static int plain(unsigned rounds, bool swept)
 {
     for (unsigned round = 0; round < rounds; round++) {
         for (size_t i = 0; i < KERNELS; i++) {
+            if (swept) {
+                gt_sweep(memory.c, memory.other, 8 * MIB);
+            }
             zoo[i].launch();
             gt_sync();
         }
@@ -178,7 +183,7 @@ static int measure(FILE *file, uint32_t runs)
 
 static int usage(void)
 {
-    fputs("usage: gpu_zoo list | plain ROUNDS | kernsight METRICS RUNS\n", stderr);
+    fputs("usage: gpu_zoo list | plain ROUNDS | swept ROUNDS | kernsight METRICS RUNS\n", stderr);
     return 2;
 }
 
@@ -188,7 +193,8 @@ int main(int argc, char **argv)
     if (strcmp(mode, "list") == 0) {
         return list();
     }
-    bool is_plain = strcmp(mode, "plain") == 0;
+    bool swept = strcmp(mode, "swept") == 0;
+    bool is_plain = swept || strcmp(mode, "plain") == 0;
     if (!(is_plain && argc == 3) && !(strcmp(mode, "kernsight") == 0 && argc == 4)) {
         return usage();
     }
@@ -201,7 +207,9 @@ int main(int argc, char **argv)
     memory.b = gt_floats(16 * MIB);
     memory.c = gt_alloc(64 * MIB);
     if (is_plain) {
-        return plain((unsigned)strtoul(argv[2], NULL, 10));
+        memory.other = gt_alloc(128 * MIB);
+        gt_clear(memory.other, 128 * MIB);
+        return plain((unsigned)strtoul(argv[2], NULL, 10), swept);
     }
     FILE *file = fopen(argv[2], "r");
     if (file == NULL) {
