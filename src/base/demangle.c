@@ -23,18 +23,36 @@ static name *names;  /* ... and what they are called, by id - 1 */
 static size_t capacity;
 static ks_pool texts;
 
-/* Part of the C++ runtime, which this library does not need otherwise. */
-static demangle_fn find_demangler(void)
+/* Parts of C++ runtimes, which this library does not need otherwise. The first is the one that
+ * most programs have; it gives up on names of over 1,024 characters. */
+static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1"};
+enum {
+    RUNTIMES = sizeof runtimes / sizeof runtimes[0]
+};
+
+static demangle_fn find_demangler(size_t i)
 {
-    static demangle_fn found;
-    static bool looked;
-    if (!looked) {
-        void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+    static demangle_fn found[RUNTIMES];
+    static bool looked[RUNTIMES];
+    if (!looked[i]) {
+        void *library = dlopen(runtimes[i], RTLD_NOW | RTLD_LOCAL);
         void *function = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
-        memcpy(&found, &function, sizeof found);
-        looked = true;
+        memcpy(&found[i], &function, sizeof function);
+        looked[i] = true;
     }
-    return found;
+    return found[i];
+}
+
+/* NULL if no runtime reads the name. Of the runtimes' own malloc. */
+static char *read_by_any(const char *mangled)
+{
+    char *full = NULL;
+    for (size_t i = 0; i < RUNTIMES && full == NULL; i++) {
+        int status = -1;
+        demangle_fn function = find_demangler(i);
+        full = function != NULL ? function(mangled, NULL, NULL, &status) : NULL;
+    }
+    return full;
 }
 
 /* Where the list of arguments at a name's end begins; its length if there is none. */
@@ -83,10 +101,8 @@ static const char *keep(const char *text, size_t length)
 static name demangle(const char *mangled)
 {
     name out = {mangled, mangled};
-    int status = -1;
-    demangle_fn function = find_demangler();
-    char *full = function != NULL ? function(mangled, NULL, NULL, &status) : NULL;
-    if (full != NULL && status == 0) {
+    char *full = read_by_any(mangled);
+    if (full != NULL) {
         size_t end = arguments_at(full);
         size_t start = name_at(full, end);
         const char *kept = keep(full, strlen(full));
@@ -94,7 +110,7 @@ static name demangle(const char *mangled)
         out.full = kept != NULL ? kept : mangled;
         out.brief = brief != NULL && brief[0] != '\0' ? brief : out.full;
     }
-    free(full); /* of the demangler's own malloc */
+    free(full);
     return out;
 }
 

@@ -334,7 +334,7 @@ static void check_launches(const ks_results *results, const named *n)
                   gt_shown(mangled), n->mangled[i]);
         if (shown[i] != NULL) {
             TAP_HAS(kernel, shown[i]);
-        } else if (!gt_equal(kernel, n->mangled[i])) { /* GCC's demangler gives up at 1,024 */
+        } else if (!gt_equal(kernel, n->mangled[i])) { /* as without LLVM's demangler */
             TAP_HAS(kernel, i == LONG_A ? "1599, 1>" : "1599, 2>");
         }
     }

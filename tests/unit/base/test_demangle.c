@@ -1,6 +1,8 @@
 /* Names of C++ kernels (case C19): whole whatever their length, and matched in each form. */
 #include "harness.h"
 
+#include <dlfcn.h>
+
 #include "base/demangle.h"
 
 enum {
@@ -40,17 +42,20 @@ static void long_names_are_whole_and_stay_apart(void **state)
     }
 }
 
-/* One that the demangler gives up on stays as it is: never cut, never like another. */
+/* GCC's demangler gives up on it: it is read where there is LLVM's, else stays as it is; never cut,
+ * never like another. */
 static void no_name_is_too_long(void **state)
 {
     (void)state;
     static char mangled[2][8192];
     skip_without_demangler();
+    bool llvm = dlopen("libc++abi.so.1", RTLD_NOW) != NULL;
     for (int i = 0; i < 2; i++) {
         write_long(mangled[i], sizeof mangled[i], MANY, i + 1);
         assert_true(strlen(mangled[i]) > 5000);
         const char *full = ks_demangle(mangled[i]);
         bool read = strcmp(full, mangled[i]) != 0;
+        assert_true(read || !llvm);
         KT_HAS(full, read ? (i == 0 ? "1799>, 1>" : "1799>, 2>") : "Li1799EEE");
         assert_true(ks_function_matches("*1799*", mangled[i]));
     }
