@@ -109,6 +109,13 @@ void fake_reset_context_locked(ks_cuda_context context);
 void fake_forget_devices_locked(void);
 FAKE_EXPORT extern fake_alive fake_now; /* under the lock */
 
+/* ---- board.c ----
+ */
+
+void fake_forget_boards_locked(void);
+/** What the counter of energy of a device says, in mJ. */
+FAKE_EXPORT double fake_energy_locked(int device);
+
 /* ---- launch.c ----
  */
 

@@ -198,6 +198,7 @@ void fake_reset(void)
     fake_break_device_locked(false);
     fake_forget_kernels_locked();
     fake_forget_devices_locked();
+    fake_forget_boards_locked();
     fake_forget_runs_locked();
     fake_unlock();
 }
