@@ -128,6 +128,10 @@ typedef struct ks_collector_ops {
     /** On a thread that entered a region and ends during the call, where visits that it began may
      * still be open: what it holds that is scarce is given back. As hot. */
     void (*thread_end)(void *self);
+    /** Whether the body is to be called once more for the same run, in a pass that nobody shares:
+     * asked after each call of it that succeeded, with its visits still there. The last call's stay
+     * for run_end; of those before it the collector adds up what it needs. NULL: never. */
+    ks_status (*again)(ks_collector *self, bool *out, ks_error *err);
     ks_status (*run_end)(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                          ks_error *err);
     ks_status (*pass_end)(ks_collector *self, ks_error *err);

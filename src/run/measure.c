@@ -172,6 +172,54 @@ static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure,
     return fail_run(s, call, failure->message, err);
 }
 
+/* Call the body with the gate open. @param[out] failure  what it said, if it failed
+ * @return whether this is still the process that called it */
+static bool call_body(ks_run_state *s, const ks_call *call, const ks_hooks *hooks,
+                      ks_error *failure)
+{
+    ks_session_begin_call(hooks);
+    ks_status status = s->spec->body(call, s->spec->user, failure);
+    if (status != KS_OK && failure->code == KS_OK) {
+        ks_fail(failure, status, "body", 0, "the body failed: %s", ks_status_text(status));
+    }
+    if (status == KS_OK) {
+        ks_error_clear(failure); /* a failure that the body dealt with */
+    }
+    bool forked = ks_session_in_child();
+    ks_session_end_call(failure);
+    ks_fault_take(&s->fault, failure);
+    return !forked;
+}
+
+/* Whether a member of this pass needs the body once more for the same run. */
+static ks_status ask_again(const ks_run_state *s, const ks_call *call, bool *again, ks_error *err)
+{
+    *again = false;
+    for (size_t i = 0; i < s->spec->member_count && !*again; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (ks_member_active(m, call->pass) && m->ops->again != NULL) {
+            KS_TRY(m->ops->again(m->collector, again, err));
+        }
+    }
+    *again = *again && !atomic_load(&s->spec->plan->cancelled);
+    return KS_OK;
+}
+
+/* The calls of the body that make a run: one, unless a member asks for more. */
+static bool call_until_enough(ks_run_state *s, const ks_call *call, const ks_hooks *hooks,
+                              ks_error *failure, ks_error *err)
+{
+    ks_hooks once_more = *hooks;
+    bool again = false;
+    bool here = call_body(s, call, hooks, failure);
+    once_more.enter = NULL; /* info collectors were asked */
+    while (here && failure->code == KS_OK && ask_again(s, call, &again, err) == KS_OK && again) {
+        ks_session_forget_call();
+        here = call_body(s, call, &once_more, failure);
+    }
+    return here;
+}
+
 ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks *hooks,
                            ks_error *err)
 {
@@ -184,20 +232,14 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
     ks_ledger_call(s->spec->ledger, ks_batch_run(s, call), call->pass);
     KS_TRY(begin_run(s, call, err));
     ks_error failure = KS_ERROR_INIT;
-    ks_session_begin_call(hooks);
-    ks_status status = s->spec->body(call, s->spec->user, &failure);
-    if (status != KS_OK && failure.code == KS_OK) {
-        ks_fail(&failure, status, "body", 0, "the body failed: %s", ks_status_text(status));
-    }
-    if (status == KS_OK) {
-        ks_error_clear(&failure); /* a failure that the body dealt with */
-    }
-    bool forked = ks_session_in_child();
-    ks_session_end_call(&failure);
-    ks_fault_take(&s->fault, &failure);
+    ks_error stopped = KS_ERROR_INIT;
+    bool here = call_until_enough(s, call, hooks, &failure, &stopped);
     s->calls_done++;
-    status = forked ? ks_fail(err, failure.code, failure.origin, 0, "%s", failure.message)
-                    : settle(s, call, &failure, err);
+    ks_status status = here ? settle(s, call, &failure, err)
+                            : ks_fail(err, failure.code, failure.origin, 0, "%s", failure.message);
+    if (here && status == KS_OK && stopped.code != KS_OK) {
+        status = ks_fail(err, stopped.code, stopped.origin, stopped.native, "%s", stopped.message);
+    }
     ks_session_forget_call();
     return status;
 }

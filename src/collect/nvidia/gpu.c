@@ -77,7 +77,7 @@ ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device d
     return KS_OK;
 }
 
-static ks_status device_here(const ks_cuda *cuda, ks_cuda_device *out, ks_error *err)
+ks_status ks_gpu_device_here(const ks_cuda *cuda, ks_cuda_device *out, ks_error *err)
 {
     ks_cuda_context context = NULL;
     ks_cuda_result result = cuda->device(out, 0);
@@ -94,14 +94,14 @@ ks_status ks_gpu_here(ks_gpu *out, ks_error *err)
     ks_cuda_device device = 0;
     KS_TRY(ks_cuda_get(&cuda, err));
     KS_TRY(ks_cupti_get(&cupti, err));
-    KS_TRY(device_here(cuda, &device, err));
+    KS_TRY(ks_gpu_device_here(cuda, &device, err));
     return ks_gpu_at(cuda, cupti, device, out, err);
 }
 
 ks_status ks_gpu_card(const ks_cuda *cuda, ks_card *out, ks_error *err)
 {
     ks_cuda_device device = 0;
-    KS_TRY(device_here(cuda, &device, err));
+    KS_TRY(ks_gpu_device_here(cuda, &device, err));
     return read_card(cuda, device, out, err);
 }
 
