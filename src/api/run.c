@@ -39,6 +39,7 @@ typedef struct setup {
     uint32_t passes;
     ks_ledger ledger;
     ks_controls controls;
+    ks_control *control;
     bool in_session;
     ks_results *results;
 } setup;
@@ -48,6 +49,7 @@ static void tear_down(setup *s)
     for (size_t i = s->member_count; i-- > 0;) {
         s->members[i].ops->close(s->members[i].collector);
     }
+    ks_control_close(s->control);
     if (s->in_session) {
         ks_session_close();
     }
@@ -169,6 +171,29 @@ static ks_status open_collectors(setup *s, const ks_collector_ops *const *collec
     return KS_OK;
 }
 
+/* What the plan wants of GPUs besides. Where it measures one their clocks are looked at. */
+static ks_status open_control(setup *s, ks_error *err)
+{
+    bool gpu = false;
+    for (size_t i = 0; i < s->choice.count; i++) {
+        gpu = gpu || s->metrics[i].card != NULL;
+    }
+    bool locks = s->plan->clocks != KS_CLOCK_NONE;
+    if (!gpu && !locks && s->plan->thermal.mode == KS_THERMAL_OFF) {
+        return KS_OK;
+    }
+    const ks_control_spec spec = {.clocks = s->plan->clocks,
+                                  .thermal = &s->plan->thermal,
+                                  .cancelled = &s->plan->cancelled};
+    KS_TRY(ks_control_open(&spec, &s->control, err));
+    for (size_t i = 0; i < s->choice.count; i++) {
+        if (s->metrics[i].card != NULL || locks) {
+            s->metrics[i].clock = ks_control_clocks(s->control);
+        }
+    }
+    return KS_OK;
+}
+
 /* ---- facts ------------------------------------------------------------------------------------
  */
 
@@ -201,6 +226,22 @@ static ks_status add_runs_facts(const ks_plan *plan, ks_table *t, ks_error *err)
     return KS_OK;
 }
 
+static ks_status add_control_facts(const setup *s, ks_table *t, ks_error *err)
+{
+    static const char *const modes[] = {"off", "auto", "manual"};
+    const ks_thermal *thermal = &s->plan->thermal;
+    if (s->plan->clocks != KS_CLOCK_NONE) {
+        KS_TRY(ks_table_add_fact(t, "plan.clock_control", ks_text("base"), err));
+    }
+    if (thermal->mode == KS_THERMAL_OFF) {
+        return KS_OK;
+    }
+    KS_TRY(ks_table_add_fact(t, "plan.thermal", ks_text(modes[thermal->mode]), err));
+    KS_TRY(ks_table_add_fact(t, "plan.thermal_wait", ks_i64(thermal->wait_c), err));
+    KS_TRY(ks_table_add_fact(t, "plan.thermal_cont", ks_i64(thermal->cont_c), err));
+    return ks_table_add_fact(t, "plan.thermal_timeout", ks_f64(thermal->timeout_s), err);
+}
+
 static ks_status add_plan_facts(const setup *s, ks_table *t, ks_error *err)
 {
     const ks_plan *plan = s->plan;
@@ -223,6 +264,7 @@ static ks_status add_plan_facts(const setup *s, ks_table *t, ks_error *err)
     if (plan->normalize != NULL) {
         KS_TRY(ks_table_add_fact(t, "plan.normalize_against", ks_text(plan->normalize), err));
     }
+    KS_TRY(add_control_facts(s, t, err));
     KS_TRY(ks_table_add_fact(t, "plan.combine", ks_text(combine_text(plan)), err));
     return ks_table_add_fact(t, "plan.tolerant", ks_bool(plan->tolerant), err);
 }
@@ -280,6 +322,7 @@ static ks_status set_up(setup *s, const ks_collector_ops *const *collectors, ks_
     KS_TRY(ks_catalogue_init(&s->catalogue, collectors, err));
     KS_TRY(ks_catalogue_choose(&s->catalogue, s->plan, s->target, &s->choice, err));
     KS_TRY(open_collectors(s, collectors, err));
+    KS_TRY(open_control(s, err));
     KS_TRY(ks_session_open(s->slots, err));
     s->in_session = true;
     KS_TRY(ks_results_new(s->plan, s->configs, s->metrics, (uint32_t)s->choice.count, &s->results,
@@ -311,6 +354,7 @@ static ks_status run(setup *s, ks_body_fn body, void *user, ks_error *err)
                               .members = s->members,
                               .member_count = s->member_count,
                               .ledger = &s->ledger,
+                              .control = s->control,
                               .sinks = sinks,
                               .sink_count = sizeof sinks / sizeof sinks[0]};
     return ks_run_loop(&spec, s->passes, err);

@@ -47,6 +47,7 @@
     X(CACHE_CONTROL, "CacheControl", KS_TEXT, true)  \
     X(CLOCK_CONTROL, "ClockControl", KS_TEXT, true)  \
     X(CLOCK_MHZ, "ClockMHz", KS_F64, true)           \
+    X(THERMAL_WAIT, "ThermalWait", KS_F64, true)     \
     X(DEVICE, "Device", KS_TEXT, true)               \
     X(SOURCE, "Source", KS_TEXT, true)
 
@@ -122,7 +123,8 @@ static ks_status add_columns(builder *b)
 {
     for (enum column c = 0; c < COLUMN_COUNT; c++) {
         bool unused = (c == BASELINE && b->r->plan->normalize == NULL) ||
-                      (c == STOP_REASON && !b->r->plan->auto_runs);
+                      (c == STOP_REASON && !b->r->plan->auto_runs) ||
+                      (c == THERMAL_WAIT && b->r->plan->thermal.mode == KS_THERMAL_OFF);
         if (unused) {
             b->at[c] = LEFT_OUT;
         } else if (fixed[c].ours && is_taken(b, fixed[c].name)) {
@@ -278,7 +280,6 @@ static ks_status set_card(builder *b, size_t row, const ks_card *card)
     if (card == NULL) {
         return KS_OK;
     }
-    KS_TRY(set_text(b, row, CLOCK_CONTROL, "none"));
     KS_TRY(set_text(b, row, DEVICE, card->name));
     KS_TRY(set_text(b, row, GPU, card->name));
     if (card->compute_khz > 0) {
@@ -311,6 +312,7 @@ static ks_status set_metric(builder *b, size_t row, const ks_row *from)
     set_i64(b, row, PASSES, metric->passes);
     KS_TRY(set_text(b, row, REPLAY, metric->replay));
     KS_TRY(set_text(b, row, CACHE_CONTROL, metric->cache));
+    KS_TRY(set_text(b, row, CLOCK_CONTROL, metric->clock));
     KS_TRY(set_card(b, row, metric->card));
     return set_pooled(b, row, SOURCE, r->metric_sources[from->metric]);
 }
@@ -326,6 +328,7 @@ static ks_status fill_row(builder *b, size_t row, const ks_row *from)
     KS_TRY(set_metric(b, row, from));
     KS_TRY(set_region(b, row, from));
     KS_TRY(set_text(b, row, STOP_REASON, stop_reason(from->record->stop)));
+    set_f64(b, row, THERMAL_WAIT, from->record->waited_s);
     set_statistics(b, row, from);
     KS_TRY(set_remark(b, row, FAILURE, from, ks_say_failure));
     KS_TRY(set_remark(b, row, WARNINGS, from, ks_say_warnings));

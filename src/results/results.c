@@ -89,6 +89,9 @@ static ks_status add_end_facts(ks_results *r, const ks_run_notes *notes, ks_erro
     KS_TRY(ks_table_add_fact(r->table, "complete", ks_bool(notes->complete), err));
     KS_TRY(ks_table_add_fact(r->table, "finished", ks_i64((int64_t)r->finished), err));
     KS_TRY(ks_table_add_fact(r->table, "succeeded", ks_i64((int64_t)r->succeeded), err));
+    if (!isnan(notes->waited_s)) {
+        KS_TRY(ks_table_add_fact(r->table, "thermal_waited_s", ks_f64(notes->waited_s), err));
+    }
     for (size_t i = 0; i < notes->warning_count; i++) {
         KS_TRY(ks_table_add_fact(r->table, "warnings[]", ks_text(notes->warnings[i]), err));
     }

@@ -172,6 +172,31 @@ static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure,
     return fail_run(s, call, failure->message, err);
 }
 
+/* Whom a wait is told. */
+typedef struct waiter {
+    ks_run_state *s;
+    const ks_call *call;
+} waiter;
+
+static void tell_wait(void *self, const ks_wait_state *now)
+{
+    const waiter *w = self;
+    w->s->waiting = *now;
+    ks_tell_progress(w->s, KS_PHASE_WAIT, w->call);
+}
+
+/* What the plan wants of a GPU before a call. */
+static ks_status prepare_gpu(ks_run_state *s, const ks_call *call, ks_error *err)
+{
+    waiter to = {s, call};
+    const ks_wait_teller teller = {&to, tell_wait};
+    double waited = 0.0;
+    ks_status status = ks_control_before(s->spec->control, call->warmup, &teller, &waited, err);
+    s->waited_s += waited;
+    s->batch_waited_s += waited;
+    return status;
+}
+
 /* Call the body with the gate open. @param[out] failure  what it said, if it failed
  * @return whether this is still the process that called it */
 static bool call_body(ks_run_state *s, const ks_call *call, const ks_hooks *hooks,
@@ -225,6 +250,7 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
 {
     ks_tell_progress(s, KS_PHASE_RUN, call);
     KS_TRY(ks_check_cancelled(s, err));
+    KS_TRY(prepare_gpu(s, call, err));
     if (call->pass == 0) {
         ks_infos_collect(&s->infos, KS_SCOPE_RUN, call);
     }
@@ -234,6 +260,7 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
     ks_error failure = KS_ERROR_INIT;
     ks_error stopped = KS_ERROR_INIT;
     bool here = call_until_enough(s, call, hooks, &failure, &stopped);
+    ks_control_after(s->spec->control);
     s->calls_done++;
     ks_status status = here ? settle(s, call, &failure, err)
                             : ks_fail(err, failure.code, failure.origin, 0, "%s", failure.message);
@@ -270,6 +297,7 @@ ks_status ks_warmup_call(ks_run_state *s, const ks_call *call, ks_error *err)
 {
     ks_tell_progress(s, KS_PHASE_WARMUP, call);
     KS_TRY(ks_check_cancelled(s, err));
+    KS_TRY(prepare_gpu(s, call, err));
     ks_error failure = KS_ERROR_INIT;
     size_t told = 0;
     ks_status begun = begin_warm_up(s, call->run == 0, &told, err);
