@@ -14,7 +14,9 @@ enum kind {
     RUNS,   /* a whole number, or auto */
     SECONDS,
     PERCENT,
-    ORDER
+    ORDER,
+    CLOCKS,
+    THERMAL
 };
 
 /* Keys of options without a letter. */
@@ -37,6 +39,8 @@ enum {
     KEY_ZIP,
     KEY_ORDER,
     KEY_SEED,
+    KEY_CLOCKS,
+    KEY_THERMAL,
     KEY_FILE,
     KEY_PLOT,
     KEY_PLOT_METRIC,
@@ -71,6 +75,12 @@ static const struct argp_option known[] = {
     {"tolerant", KEY_TOLERANT, NULL, 0, "go on after a call that failed", 2},
     {"output", KEY_OUTPUT, "inherit|F", 0,
      "send the program's stdout to stderr, or to a file; else it is only counted", 2},
+    {"clock-control", KEY_CLOCKS, "none|base", 0,
+     "base: lock the clocks of the first GPU meanwhile; as an administrator (default none)", 2},
+    {"thermal", KEY_THERMAL, "off|auto|manual", 0,
+     "wait before a call while the first GPU is hot: at 10 degrees below where it slows down, "
+     "until there are 20; auto: or as many as help (default off)",
+     2},
     {NULL, 0, NULL, 0, "Where results go:", 3},
     {"csv", KEY_CSV, "F", 0, "the table as CSV; - is stdout, in place of the table", 3},
     {"json", KEY_JSON, "F", 0, "everything as JSON; - is stdout, in place of the table", 3},
@@ -114,6 +124,8 @@ static const struct {
     NUMBER_PLACE(KEY_SEED, seed, 1, INT64_MAX),
     PLACE(KEY_TIMEOUT, SECONDS, timeout_s),
     PLACE(KEY_ORDER, ORDER, order),
+    PLACE(KEY_CLOCKS, CLOCKS, clocks),
+    PLACE(KEY_THERMAL, THERMAL, thermal),
     PLACE(KEY_CSV, TEXT, csv),
     PLACE(KEY_JSON, TEXT, json),
     PLACE(KEY_PLOT_X, TEXT, plot_x),
@@ -264,17 +276,46 @@ static ks_status read_runs(const char *name, const char *value, uint64_t *out, k
                                      name, UINT32_MAX, value);
 }
 
-static ks_status read_order(const char *name, const char *value, ks_order *out, ks_error *err)
+/* One of some words. @param[in] said  them, for the message @param[out] out  its place */
+static ks_status read_word(const char *name, const char *value, const char *const *words,
+                           const char *said, int *out, ks_error *err)
 {
-    static const char *const orders[] = {"given", "shuffled", "interleaved"};
-    for (int i = KS_ORDER_GIVEN; i <= KS_ORDER_INTERLEAVED; i++) {
-        if (strcmp(value, orders[i]) == 0) {
-            *out = (ks_order)i;
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strcmp(value, words[i]) == 0) {
+            *out = i;
             return KS_OK;
         }
     }
-    return ks_fail(err, KS_EINVAL, "cli", 0, "%s is given, shuffled or interleaved, not '%s'", name,
-                   value);
+    return ks_fail(err, KS_EINVAL, "cli", 0, "%s is %s, not '%s'", name, said, value);
+}
+
+static ks_status read_order(const char *name, const char *value, ks_order *out, ks_error *err)
+{
+    static const char *const words[] = {"given", "shuffled", "interleaved", NULL};
+    int at = *out;
+    ks_status status = read_word(name, value, words, "given, shuffled or interleaved", &at, err);
+    *out = (ks_order)at;
+    return status;
+}
+
+static ks_status read_clocks(const char *name, const char *value, ks_clock_control *out,
+                             ks_error *err)
+{
+    static const char *const words[] = {"none", "base", NULL};
+    int at = *out;
+    ks_status status = read_word(name, value, words, "none or base", &at, err);
+    *out = (ks_clock_control)at;
+    return status;
+}
+
+static ks_status read_thermal(const char *name, const char *value, ks_thermal_mode *out,
+                              ks_error *err)
+{
+    static const char *const words[] = {"off", "auto", "manual", NULL};
+    int at = *out;
+    ks_status status = read_word(name, value, words, "off, auto or manual", &at, err);
+    *out = (ks_thermal_mode)at;
+    return status;
 }
 
 /* Put an option's value where it belongs; `name` is what the user calls it. */
@@ -295,6 +336,10 @@ static ks_status store(run_options *options, size_t place, const char *name, con
         return read_percent(name, value, at, err);
     case ORDER:
         return read_order(name, value, at, err);
+    case CLOCKS:
+        return read_clocks(name, value, at, err);
+    case THERMAL:
+        return read_thermal(name, value, at, err);
     case LIST:
         return add_text(at, value) ? KS_OK : no_memory(err);
     case TEXT:
