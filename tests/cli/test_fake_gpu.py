@@ -3,6 +3,9 @@
 import fcntl
 import json
 import os
+import pty
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -195,3 +198,28 @@ def test_the_thermal_guard_is_in_the_data(fake, ks):
     doc = json.loads((ks.folder / "r.json").read_text())
     assert {row["ThermalWait"] for row in doc["rows"]} == {0.0}
     assert doc["plan"]["thermal"] == "auto" and doc["environment"]["thermal_waited_s"] == 0
+
+
+def test_a_wait_for_a_cool_gpu_is_shown_and_can_be_interrupted():
+    main, other = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "KERNSIGHT_CUDA_LIB": str(FAKES / "libcuda.so.1"),
+           "KERNSIGHT_NVML_LIB": str(FAKES / "libnvidia-ml.so.1"), "FAKE_NVIDIA": "margin=5"}
+    with subprocess.Popen([os.environ["KERNSIGHT"], "run", "--thermal", "manual", "--", "true"], env=env,
+                          stdout=subprocess.PIPE, stderr=other, start_new_session=True) as process:
+        os.close(other)
+        shown = b""
+        while b"degrees)" not in shown:
+            shown += os.read(main, 65536)
+        process.send_signal(signal.SIGINT)
+        while True:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:
+                break
+            shown += piece
+            if not piece:
+                break
+        assert process.wait(30) == 130
+    os.close(main)
+    assert b"run 1/10, waiting for the GPU to cool down (5 of 20 degrees)" in shown
+    assert b"cancelled while the GPU cooled down" in shown

@@ -80,6 +80,7 @@
  *   holder=kineto                   who is said to be subscribed, by cuptiSubscribe_v2
  *   mig=1                           the GPUs are divided; 2: devices are parts; 3: cannot be
  *   mps=1                           the GPUs are shared by MPS
+ *   margin=5                        degrees that all GPUs are below where they slow down
  *   supported.vgpu=1                answer of cuptiProfilerDeviceSupported; likewise
  *                                   .architecture .sli .confidential .cmp .wsl; 3: all is well
  * Launches that drop, device_error and context_reset_after count are those of kernels that

@@ -51,6 +51,7 @@ typedef struct fake_settings {
     long wsl;
     long mig;
     long mps;
+    long margin; /* 0: the board's */
     char chip[32];
     char holder[32];
     char driver[32];

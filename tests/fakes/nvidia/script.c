@@ -63,6 +63,7 @@ static const struct {
     {"supported.wsl", offsetof(fake_settings, wsl)},
     {"mig", offsetof(fake_settings, mig)},
     {"mps", offsetof(fake_settings, mps)},
+    {"margin", offsetof(fake_settings, margin)},
 };
 
 fake_settings fake_set;
