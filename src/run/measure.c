@@ -150,10 +150,18 @@ static ks_status note_call(ks_run_state *s, const ks_call *call, ks_error *failu
     return note_visits(s, call, failure, err);
 }
 
-/* After the body: `failure` holds what it said, if it failed. */
-static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
+static ks_status pass_on(const ks_error *from, ks_error *err)
 {
-    ks_status noted = note_call(s, call, failure, err);
+    return ks_fail(err, from->code, from->origin, from->native, "%s", from->message);
+}
+
+/* After the body: `failure` holds what it said, if it failed; `stopped` what a member did that was
+ * asked whether that was enough. */
+static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure,
+                        const ks_error *stopped, ks_error *err)
+{
+    ks_status noted =
+        stopped->code == KS_OK ? note_call(s, call, failure, err) : pass_on(stopped, err);
     bool failed = failure->code != KS_OK;
     ks_status ended = end_run(s, call, failed || noted != KS_OK, err);
     KS_TRY(noted);
@@ -166,8 +174,7 @@ static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure,
         s->body_failed = true;
         ks_error_prefix(failure, "run %u", call->run + 1);
         ks_name_config(s, call, failure);
-        return ks_fail(err, failure->code, failure->origin, failure->native, "%s",
-                       failure->message);
+        return pass_on(failure, err);
     }
     return fail_run(s, call, failure->message, err);
 }
@@ -262,11 +269,7 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
     bool here = call_until_enough(s, call, hooks, &failure, &stopped);
     ks_control_after(s->spec->control);
     s->calls_done++;
-    ks_status status = here ? settle(s, call, &failure, err)
-                            : ks_fail(err, failure.code, failure.origin, 0, "%s", failure.message);
-    if (here && status == KS_OK && stopped.code != KS_OK) {
-        status = ks_fail(err, stopped.code, stopped.origin, stopped.native, "%s", stopped.message);
-    }
+    ks_status status = here ? settle(s, call, &failure, &stopped, err) : pass_on(&failure, err);
     ks_session_forget_call();
     return status;
 }

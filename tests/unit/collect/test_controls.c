@@ -50,6 +50,7 @@ static ks_status look(const ks_call *call, void *user, ks_error *e)
     KS_ANNOTATE("work")
     {
         KS_TRY(launch("A", e));
+        fake_pass(0.5);
     }
     return s->calls == s->fail_at ? ks_fail(e, KS_EBODY, "user", 0, "enough") : KS_OK;
 }
@@ -92,7 +93,7 @@ static void clocks_are_given_back_after_a_failure(void **state)
     sight s = {.fail_at = 2};
     ask(TIME);
     KT_OK(ks_plan_clock_control(plan, KS_CLOCK_BASE, &err));
-    KT_FAILS(ks_run(plan, look, &s, &results, &err), KS_EBODY, "enough");
+    measure_in_vain(look, &s, KS_EBODY, "enough");
     assert_int_equal(s.locked, 2);
     assert_true(is_free(0));
 }
@@ -104,7 +105,7 @@ static void without_permission_a_run_fails_before_its_first_call(void **state)
     fake_script("nvmlDeviceSetGpuLockedClocks=4");
     ask(TIME);
     KT_OK(ks_plan_clock_control(plan, KS_CLOCK_BASE, &err));
-    KT_FAILS(ks_run(plan, look, &s, &results, &err), KS_EPERM, "administrators alone may");
+    measure_in_vain(look, &s, KS_EPERM, "administrators alone may");
     assert_int_equal(s.calls, 0);
     assert_null(results);
     bool left = false;
@@ -146,7 +147,7 @@ static void the_clocks_of_parts_are_left_alone(void **state)
     fake_script("mig=2");
     ask("cpu__time_duration.sum");
     KT_OK(ks_plan_clock_control(plan, KS_CLOCK_BASE, &err));
-    KT_FAILS(ks_run(plan, look, &s, &results, &err), KS_UNAVAILABLE, "part of a GPU (MIG)");
+    measure_in_vain(look, &s, KS_UNAVAILABLE, "part of a GPU (MIG)");
     assert_true(is_free(0));
 }
 
@@ -432,7 +433,7 @@ static void many_calls_between_waits_lower_it(void **state)
     fake_board_of(0)->margin = 36; /* (36 - 10) / 0.5 = 52 calls until it is hot */
     KT_OK(ks_plan_runs(plan, 53, &err));
     first_cont = 0.0;
-    KT_FAILS(ks_run(plan, heat, &h, &results, &err), KS_ELIMIT, "and 12 are wanted");
+    measure_in_vain(heat, &h, KS_ELIMIT, "and 12 are wanted");
     KT_F64(first_cont, 17.0);
     KT_F64(present_cont, 14.0); /* it does not cool: 3 fewer at the first timeout, at the second
                                    12, which it has not either */
@@ -445,8 +446,7 @@ static void a_gpu_that_stays_hot_ends_the_run(void **state)
     guard(KS_THERMAL_MANUAL, 10, 20, 30);
     KT_OK(ks_plan_warmup(plan, 0, &err));
     KT_OK(ks_plan_runs(plan, 3, &err));
-    KT_FAILS(ks_run(plan, heat, &h, &results, &err), KS_ELIMIT,
-             "after 31 s it is 5 degrees below where it slows down, and 20 are wanted");
+    measure_in_vain(heat, &h, KS_ELIMIT, "after 31 s it is 5 degrees below where it slows down, and 20 are wanted");
     assert_int_equal(h.calls, 1);
     assert_non_null(results);
 }
@@ -495,7 +495,7 @@ static void waits_are_told_and_can_be_cancelled(void **state)
     KT_OK(ks_plan_warmup(plan, 0, &err));
     KT_OK(ks_plan_runs(plan, 3, &err));
     KT_OK(ks_plan_progress(plan, cancel_third, &w, &err));
-    KT_FAILS(ks_run(plan, heat, &h, &results, &err), KS_ECANCELED, "while the GPU cooled down");
+    measure_in_vain(heat, &h, KS_ECANCELED, "while the GPU cooled down");
     assert_int_equal(h.calls, 1);
     assert_int_equal(w.told, 3);
     KT_F64(w.last_s, 1.0); /* at 0, 0.5 and 1 s */
@@ -530,7 +530,7 @@ static void the_gpu_that_is_used_is_watched(void **state)
     measure(heat, &h);
     KT_F64(number("work", CPU_TIME, "ThermalWait"), 0.0);
     fake_use_device(0);
-    KT_FAILS(ks_run(plan, heat, &h, &results, &err), KS_ELIMIT, "does not get cool");
+    measure_in_vain(heat, &h, KS_ELIMIT, "does not get cool");
 }
 
 static void a_gpu_may_be_named_to_be_watched(void **state)
@@ -545,10 +545,10 @@ static void a_gpu_may_be_named_to_be_watched(void **state)
     fake_board_of(1)->margin = 1;
     KT_OK(ks_plan_thermal(plan, &t, &err));
     ask(CPU_TIME);
-    KT_FAILS(ks_run(plan, heat, &h, &results, &err), KS_ELIMIT, "does not get cool");
+    measure_in_vain(heat, &h, KS_ELIMIT, "does not get cool");
     t.device = 7;
     KT_OK(ks_plan_thermal(plan, &t, &err));
-    KT_FAILS(ks_run(plan, heat, &h, &results, &err), KS_EINVAL, "there is no device 7");
+    measure_in_vain(heat, &h, KS_EINVAL, "there is no device 7");
 }
 
 static void a_part_is_guarded_by_the_heat_of_the_whole(void **state)
@@ -559,7 +559,7 @@ static void a_part_is_guarded_by_the_heat_of_the_whole(void **state)
     guard(KS_THERMAL_MANUAL, 10, 20, 5);
     KT_OK(ks_plan_warmup(plan, 0, &err));
     KT_OK(ks_plan_runs(plan, 2, &err));
-    KT_FAILS(ks_run(plan, heat, &h, &results, &err), KS_ELIMIT, "does not get cool");
+    measure_in_vain(heat, &h, KS_ELIMIT, "does not get cool");
 }
 
 static void wrong_options_are_refused(void **state)
@@ -657,6 +657,42 @@ static void a_clock_that_moved_is_told(void **state)
     assert_false(says_moved());
 }
 
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+static ks_status control_all(void *arg, ks_error *e)
+{
+    sight s = {0};
+    ks_plan *own = NULL;
+    ks_results *r = NULL;
+    ks_error none = KS_ERROR_INIT;
+    (void)arg;
+    ks_status status = ks_plan_new(&own, e);
+    ks_plan_metric(own, TIME, e);
+    ks_plan_metric(own, "nvml__energy.sum", e);
+    ks_plan_metric(own, "nvml__temperature.max", e);
+    ks_plan_thermal(own, NULL, e);
+    if (status == KS_OK && ks_plan_clock_control(own, KS_CLOCK_BASE, e) == KS_OK) {
+        fake_board_of(0)->update_ms = 1; /* a call is enough: it takes no time */
+        status = ks_run(own, look, &s, &r, e);
+    }
+    ks_results_free(r);
+    ks_plan_free(own);
+    KT_OK(ks_release(&none));
+    assert_true(is_free(0));
+    return status == KS_OK && e->code != KS_OK ? e->code : status;
+}
+
+static void controls_survive_every_failed_allocation(void **state)
+{
+    (void)state;
+    KT_OK(ks_release(&err));
+    ks_plan_free(plan);
+    plan = NULL;
+    size_t allocations = kt_oom_sweep(control_all, NULL);
+    assert_true(allocations > 50);
+}
+
 int main(void)
 {
 #define CONTROL(test) cmocka_unit_test_setup_teardown(test, begin, stop)
@@ -689,6 +725,7 @@ int main(void)
         CONTROL(wrong_options_are_refused),
         CONTROL(clocks_that_were_held_down_are_told),
         CONTROL(a_clock_that_moved_is_told),
+        CONTROL(controls_survive_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
