@@ -223,6 +223,9 @@ KS_API ks_status ks_plan_replay(ks_plan *plan, ks_replay replay, ks_error *err);
 typedef enum ks_cache_control {
     KS_CACHE_FLUSH = 0, /**< nothing of its own: they are swept before each annotated kernel */
     KS_CACHE_NONE,      /**< what was left there */
+    KS_CACHE_BOTH,      /**< each in turn: passes with swept caches, then passes without; two rows
+                             for each metric that counters tell, and the column `CacheControl` says
+                             which is which. ks_derivation_metric() gives those of swept caches */
 } ks_cache_control;
 
 KS_API ks_status ks_plan_cache_control(ks_plan *plan, ks_cache_control control, ks_error *err);

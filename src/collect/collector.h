@@ -39,6 +39,7 @@ typedef struct ks_metric_entry {
     const char *description;
     const char *reason; /**< why it cannot be measured here; NULL: it can */
     unsigned targets;   /**< ks_target flags */
+    bool cached;        /**< it depends on what a kernel finds in the GPU's caches */
 } ks_metric_entry;
 
 typedef struct ks_metric_sink {
@@ -55,7 +56,8 @@ typedef struct ks_fact_sink {
 /** What a plan says of GPUs. Borrowed from the plan. */
 typedef struct ks_controls {
     ks_replay replay;
-    ks_cache_control cache;
+    ks_cache_control cache; /**< never both: there is a collector for each then */
+    bool one_of_two;        /**< there is */
     bool give_back;             /**< the counters, at close() */
     const char *const *ignored; /**< patterns of kernels that are not measured */
     size_t ignored_count;

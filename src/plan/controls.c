@@ -17,7 +17,7 @@ ks_status ks_plan_replay(ks_plan *plan, ks_replay replay, ks_error *err)
 ks_status ks_plan_cache_control(ks_plan *plan, ks_cache_control control, ks_error *err)
 {
     KS_ENTER_PLAN(plan, err);
-    if (control != KS_CACHE_FLUSH && control != KS_CACHE_NONE) {
+    if (control < KS_CACHE_FLUSH || control > KS_CACHE_BOTH) {
         return ks_fail(err, KS_EINVAL, "plan", 0, "there is no cache control %d", (int)control);
     }
     plan->cache = control;

@@ -76,6 +76,7 @@ typedef struct builder {
     size_t at[COLUMN_COUNT]; /* index of each fixed column, or LEFT_OUT */
     size_t first_param;
     size_t row; /* being filled */
+    bool *warm; /* by row: it is of the second of two metrics of one name */
     bool whole; /* every sample is a whole number: extremes are too */
     ks_rows rows;
     ks_info_columns infos;
@@ -119,6 +120,13 @@ static ks_status leave_out(builder *b, enum column column)
     return status;
 }
 
+/* Where each metric has two rows, what tells them apart is one more parameter. */
+static ks_role role_of(const builder *b, enum column column)
+{
+    return column == CACHE_CONTROL && b->r->plan->cache == KS_CACHE_BOTH ? KS_ROLE_PARAMETER
+                                                                         : KS_ROLE_PLAIN;
+}
+
 static ks_status add_columns(builder *b)
 {
     for (enum column c = 0; c < COLUMN_COUNT; c++) {
@@ -130,7 +138,7 @@ static ks_status add_columns(builder *b)
         } else if (fixed[c].ours && is_taken(b, fixed[c].name)) {
             KS_TRY(leave_out(b, c));
         } else {
-            KS_TRY(ks_table_add_column(b->table, fixed[c].name, column_type(b, c), KS_ROLE_PLAIN,
+            KS_TRY(ks_table_add_column(b->table, fixed[c].name, column_type(b, c), role_of(b, c),
                                        &b->at[c], b->err));
         }
         if (c == METRIC) {
@@ -359,6 +367,7 @@ static ks_status add_row(void *self, const ks_row *shape)
     builder *b = self;
     ks_row row = *shape;
     ks_rows_compute(&b->rows, &row);
+    b->warm[b->row] = !row.derived && b->r->metrics[row.metric].warm;
     return fill_row(b, b->row++, &row);
 }
 
@@ -368,7 +377,8 @@ static ks_status add_geomeans(builder *b)
 {
     const ks_table *t = b->table;
     size_t rows = ks_table_rows(t);
-    ks_geomean *means = ks_calloc(t->pool.count + 1, sizeof *means); /* by the metric's name */
+    /* by the metric's name, twice: with swept caches, and without */
+    ks_geomean *means = ks_calloc(2 * (t->pool.count + 1), sizeof *means);
     if (means == NULL) {
         return ks_enomem(b->err);
     }
@@ -376,13 +386,13 @@ static ks_status add_geomeans(builder *b)
     const ks_text_id *metrics = t->columns[b->at[METRIC]].cells;
     for (size_t first = 0, end = 0; first < rows; first = end) {
         for (end = first; end < rows && annotations[end] == annotations[first]; end++) {
-            means[metrics[end]] = (ks_geomean){0};
+            means[2 * metrics[end]] = means[2 * metrics[end] + 1] = (ks_geomean){0};
         }
         for (size_t row = first; row < end; row++) {
-            ks_geomean_add(&means[metrics[row]], ks_table_number(t, row, b->at[AVG]));
+            ks_geomean_add(&means[2 * metrics[row] + b->warm[row]], ks_table_number(t, row, b->at[AVG]));
         }
         for (size_t row = first; row < end; row++) {
-            set_f64(b, row, GEOMEAN, ks_geomean_value(&means[metrics[row]]));
+            set_f64(b, row, GEOMEAN, ks_geomean_value(&means[2 * metrics[row] + b->warm[row]]));
         }
     }
     ks_free(means);
@@ -402,6 +412,10 @@ static ks_status fill_table(builder *b)
     KS_TRY(add_columns(b));
     KS_TRY(ks_rows_each(&b->rows, count_row, &rows));
     KS_TRY(ks_table_add_rows(b->table, rows, b->err));
+    b->warm = ks_calloc(rows, sizeof *b->warm);
+    if (b->warm == NULL) {
+        return ks_enomem(b->err);
+    }
     KS_TRY(ks_rows_each(&b->rows, add_row, b));
     return add_geomeans(b);
 }
@@ -419,6 +433,7 @@ ks_status ks_results_build(ks_results *results, ks_error *err)
     if (status == KS_OK) {
         status = fill_table(&b);
     }
+    ks_free(b.warm);
     ks_info_columns_fini(&b.infos);
     ks_rows_fini(&b.rows);
     ks_free(b.ids);

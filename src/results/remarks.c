@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "results/caches.h"
 
 /* "2 of 5 runs failed: why", "no value in 2 of 5 runs: why" where it was not the run that failed,
  * or why alone for a single run. */
@@ -134,6 +135,12 @@ static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)
         }
     }
     warn_clock(metric, row->region, to);
+    ks_buf caches;
+    ks_buf_init(&caches, 1024);
+    if (metric->kind != KS_PROPERTY && ks_caches_contradict(r, row, &caches)) {
+        ks_buf_add(next(to), ks_buf_text(&caches));
+    }
+    ks_buf_fini(&caches);
     if (row->metric < 64 && (row->region->shares_added >> row->metric & 1) != 0) {
         ks_buf_addf(next(to), "%s is in %s, and the plan's function added several of them up",
                     metric->name, metric->unit != NULL ? metric->unit : "no unit");

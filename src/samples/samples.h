@@ -26,6 +26,7 @@ typedef enum ks_rule {
 typedef struct ks_card {
     char name[128];
     int64_t compute_khz, memory_khz; /**< rated top clocks; 0: not told */
+    int64_t l2_bytes;                /**< 0: not told */
 } ks_card;
 
 /** A metric of a run. Texts are static or live as long as the collector. */
@@ -47,6 +48,7 @@ typedef struct ks_metric {
     /* of a GPU's; NULL: it is none */
     const char *replay; /**< "user", "range" or "kernel" */
     const char *cache;  /**< "all" is swept, or "none" */
+    bool warm;          /**< the second of two metrics of one name: the first is with swept caches */
     const char *clock;  /**< what a GPU's clocks were under: "base" or "none" */
     const ks_card *card;
 } ks_metric;

@@ -43,10 +43,10 @@ ks_status ks_gpu_start_profiler(const ks_cupti *cupti, ks_error *err)
                        : ks_counters_fail(cupti, result, "cannot initialise CUPTI's profiler", err);
 }
 
-static int64_t clock_of(const ks_cuda *cuda, ks_cuda_device device, int attribute)
+static int64_t told(const ks_cuda *cuda, ks_cuda_device device, int attribute)
 {
-    int khz = 0;
-    return cuda->attribute(&khz, attribute, device) == 0 && khz > 0 ? khz : 0;
+    int value = 0;
+    return cuda->attribute(&value, attribute, device) == 0 && value > 0 ? value : 0;
 }
 
 static ks_status read_card(const ks_cuda *cuda, ks_cuda_device device, ks_card *out, ks_error *err)
@@ -55,8 +55,9 @@ static ks_status read_card(const ks_cuda *cuda, ks_cuda_device device, ks_card *
     if (result != 0) {
         return ks_cuda_fail(cuda, result, "cannot ask about a GPU", err);
     }
-    out->compute_khz = clock_of(cuda, device, KS_ATTRIBUTE_CLOCK_RATE);
-    out->memory_khz = clock_of(cuda, device, KS_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    out->compute_khz = told(cuda, device, KS_ATTRIBUTE_CLOCK_RATE);
+    out->memory_khz = told(cuda, device, KS_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    out->l2_bytes = told(cuda, device, KS_CUDA_L2_BYTES);
     return KS_OK;
 }
 
