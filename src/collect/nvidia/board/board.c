@@ -225,7 +225,9 @@ static ks_status board_pass_begin(ks_collector *self, const ks_pass_ctx *ctx, ks
 
 static void forget_run(ks_collector *self)
 {
-    memset(self->metered, 0, self->metered_count * sizeof *self->metered);
+    for (size_t i = 0; i < self->metered_count; i++) {
+        self->metered[i] = (ks_metered){0};
+    }
     self->calls = 0;
     for (enum ks_reading r = 0; r < KS_READINGS; r++) {
         atomic_store(&self->failed[r], 0);
@@ -244,10 +246,8 @@ static ks_status add_call(ks_collector *self, ks_error *err)
 {
     size_t known = ks_session_annotation_count();
     KS_TRY(KS_GROW(self->metered, self->metered_capacity, known, err));
-    if (known > self->metered_count) {
-        memset(self->metered + self->metered_count, 0,
-               (known - self->metered_count) * sizeof *self->metered);
-        self->metered_count = known;
+    for (; self->metered_count < known; self->metered_count++) {
+        self->metered[self->metered_count] = (ks_metered){0};
     }
     self->calls++;
     ks_visits walk = ks_session_visits();
