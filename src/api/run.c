@@ -30,8 +30,8 @@ typedef struct setup {
     uint32_t *sequence;
     ks_catalogue catalogue;
     ks_choice choice;
-    ks_metric *metrics;   /* in the order in which they were asked for; of two cache controls twice */
-    size_t *entries;      /* by metric: of the catalogue */
+    ks_metric *metrics; /* in the order in which they were asked for; of two cache controls twice */
+    size_t *entries;    /* by metric: of the catalogue */
     size_t metric_count;
     ks_metric **pointers; /* the same, collector by collector ... */
     uint32_t *numbers;    /* ... and their indices in `metrics` */
@@ -208,9 +208,8 @@ static ks_status open_control(setup *s, ks_error *err)
     if (!gpu && !locks && s->plan->thermal.mode == KS_THERMAL_OFF) {
         return KS_OK;
     }
-    const ks_control_spec spec = {.clocks = s->plan->clocks,
-                                  .thermal = &s->plan->thermal,
-                                  .cancelled = &s->plan->cancelled};
+    const ks_control_spec spec = {
+        .clocks = s->plan->clocks, .thermal = &s->plan->thermal, .cancelled = &s->plan->cancelled};
     KS_TRY(ks_control_open(&spec, &s->control, err));
     for (size_t i = 0; i < s->metric_count; i++) {
         if (s->metrics[i].card != NULL || locks) {

@@ -56,8 +56,8 @@ typedef struct ks_fact_sink {
 /** What a plan says of GPUs. Borrowed from the plan. */
 typedef struct ks_controls {
     ks_replay replay;
-    ks_cache_control cache; /**< never both: there is a collector for each then */
-    bool one_of_two;        /**< there is */
+    ks_cache_control cache;     /**< never both: there is a collector for each then */
+    bool one_of_two;            /**< there is */
     bool give_back;             /**< the counters, at close() */
     const char *const *ignored; /**< patterns of kernels that are not measured */
     size_t ignored_count;

@@ -389,7 +389,8 @@ static ks_status add_geomeans(builder *b)
             means[2 * metrics[end]] = means[2 * metrics[end] + 1] = (ks_geomean){0};
         }
         for (size_t row = first; row < end; row++) {
-            ks_geomean_add(&means[2 * metrics[row] + b->warm[row]], ks_table_number(t, row, b->at[AVG]));
+            ks_geomean_add(&means[2 * metrics[row] + b->warm[row]],
+                           ks_table_number(t, row, b->at[AVG]));
         }
         for (size_t row = first; row < end; row++) {
             set_f64(b, row, GEOMEAN, ks_geomean_value(&means[2 * metrics[row] + b->warm[row]]));

@@ -91,6 +91,5 @@ bool ks_caches_contradict(const ks_results *r, const ks_row *row, ks_buf *to)
     if (strcmp(metric->cache, "all") == 0) {
         return swept.runs > 0 && swept_contradicts(&swept, &left, to);
     }
-    return left.runs > 0 &&
-           left_contradicts(&left, &swept, (double)metric->card->l2_bytes, to);
+    return left.runs > 0 && left_contradicts(&left, &swept, (double)metric->card->l2_bytes, to);
 }

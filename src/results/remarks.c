@@ -96,10 +96,11 @@ static void warn_clock(const ks_metric *metric, const ks_region *region, ks_buf 
     ks_num_fixed(region->clock_low, 0, low);
     ks_num_fixed(region->clock_high, 0, high);
     ks_num_fixed(100.0 * moved, 1, pct);
-    ks_buf_addf(next(to),
-                "the GPU's clock moved by %s %% between its runs, from %s to %s MHz: lock it (clock "
-                "control base), or wait until the GPU is cool (thermal guard)",
-                pct, low, high);
+    ks_buf_addf(
+        next(to),
+        "the GPU's clock moved by %s %% between its runs, from %s to %s MHz: lock it (clock "
+        "control base), or wait until the GPU is cool (thermal guard)",
+        pct, low, high);
 }
 
 static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)

@@ -148,7 +148,7 @@ struct ks_results {
     ks_text_id *metric_units;
     ks_text_id *metric_sources;
     ks_text_id *metric_caches; /* NULL: no two metrics have the same name */
-    ks_pool paths; /* of annotations, in order of appearance */
+    ks_pool paths;             /* of annotations, in order of appearance */
     ks_derived *derived;
     size_t derived_count;
     size_t derived_capacity;

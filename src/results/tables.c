@@ -76,10 +76,9 @@ static ks_status add_sample_columns(sampler *s)
     KS_TRY(ks_table_add_column(s->table, "Run", KS_I64, KS_ROLE_PLAIN, &s->run, s->err));
     KS_TRY(ks_table_add_column(s->table, "Value", KS_F64, KS_ROLE_PLAIN, &s->value, s->err));
     KS_TRY(ks_table_add_column(s->table, "Reason", KS_TEXT, KS_ROLE_PLAIN, &s->reason, s->err));
-    return s->r->metric_caches == NULL
-               ? KS_OK
-               : ks_table_add_column(s->table, "CacheControl", KS_TEXT, KS_ROLE_PARAMETER,
-                                     &s->cache, s->err);
+    return s->r->metric_caches == NULL ? KS_OK
+                                       : ks_table_add_column(s->table, "CacheControl", KS_TEXT,
+                                                             KS_ROLE_PARAMETER, &s->cache, s->err);
 }
 
 static ks_status add_series(sampler *s, const series *from)

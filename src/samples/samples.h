@@ -48,8 +48,8 @@ typedef struct ks_metric {
     /* of a GPU's; NULL: it is none */
     const char *replay; /**< "user", "range" or "kernel" */
     const char *cache;  /**< "all" is swept, or "none" */
-    bool warm;          /**< the second of two metrics of one name: the first is with swept caches */
-    const char *clock;  /**< what a GPU's clocks were under: "base" or "none" */
+    bool warm;         /**< the second of two metrics of one name: the first is with swept caches */
+    const char *clock; /**< what a GPU's clocks were under: "base" or "none" */
     const ks_card *card;
 } ks_metric;
 

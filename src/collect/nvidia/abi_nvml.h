@@ -26,12 +26,12 @@ enum {
 #define KS_NVML_CLOCK_BASE 0xffffff01u
 
 /* Why clocks are below what they could be. */
-#define KS_NVML_POWER_CAP        0x04u
-#define KS_NVML_HW_SLOWDOWN      0x08u
-#define KS_NVML_SYNC_BOOST       0x10u
-#define KS_NVML_SW_THERMAL       0x20u
-#define KS_NVML_HW_THERMAL       0x40u
-#define KS_NVML_HW_POWER_BRAKE   0x80u
+#define KS_NVML_POWER_CAP      0x04u
+#define KS_NVML_HW_SLOWDOWN    0x08u
+#define KS_NVML_SYNC_BOOST     0x10u
+#define KS_NVML_SW_THERMAL     0x20u
+#define KS_NVML_HW_THERMAL     0x40u
+#define KS_NVML_HW_POWER_BRAKE 0x80u
 
 /* How far a GPU is from the temperature at which it slows down. */
 typedef struct ks_nvml_margin {
@@ -50,21 +50,19 @@ typedef struct ks_nvml_margin {
     X(ks_nvml_result, mig_mode, (ks_nvml_device, unsigned *, unsigned *), nvmlDeviceGetMigMode)
 
 /* Those that not every driver has: what they tell is missing there. */
-#define KS_NVML_OPTIONAL_FUNCTIONS(X)                                                           \
-    X(ks_nvml_result, whole, (ks_nvml_device, ks_nvml_device *),                                \
-      nvmlDeviceGetDeviceHandleFromMigDeviceHandle)                                             \
-    X(ks_nvml_result, clock, (ks_nvml_device, ks_nvml_clock, unsigned *),                       \
-      nvmlDeviceGetClockInfo)                                                                   \
-    X(ks_nvml_result, temperature, (ks_nvml_device, ks_nvml_sensor, unsigned *),                \
-      nvmlDeviceGetTemperature)                                                                 \
-    X(ks_nvml_result, margin, (ks_nvml_device, ks_nvml_margin *),                               \
-      nvmlDeviceGetMarginTemperature)                                                           \
-    X(ks_nvml_result, energy, (ks_nvml_device, ks_nvml_u64 *),                                  \
-      nvmlDeviceGetTotalEnergyConsumption)                                                      \
-    X(ks_nvml_result, reasons, (ks_nvml_device, ks_nvml_u64 *),                                 \
-      nvmlDeviceGetCurrentClocksThrottleReasons)                                                \
-    X(ks_nvml_result, lock_clocks, (ks_nvml_device, unsigned, unsigned),                        \
-      nvmlDeviceSetGpuLockedClocks)                                                             \
+#define KS_NVML_OPTIONAL_FUNCTIONS(X)                                                             \
+    X(ks_nvml_result, whole, (ks_nvml_device, ks_nvml_device *),                                  \
+      nvmlDeviceGetDeviceHandleFromMigDeviceHandle)                                               \
+    X(ks_nvml_result, clock, (ks_nvml_device, ks_nvml_clock, unsigned *), nvmlDeviceGetClockInfo) \
+    X(ks_nvml_result, temperature, (ks_nvml_device, ks_nvml_sensor, unsigned *),                  \
+      nvmlDeviceGetTemperature)                                                                   \
+    X(ks_nvml_result, margin, (ks_nvml_device, ks_nvml_margin *), nvmlDeviceGetMarginTemperature) \
+    X(ks_nvml_result, energy, (ks_nvml_device, ks_nvml_u64 *),                                    \
+      nvmlDeviceGetTotalEnergyConsumption)                                                        \
+    X(ks_nvml_result, reasons, (ks_nvml_device, ks_nvml_u64 *),                                   \
+      nvmlDeviceGetCurrentClocksThrottleReasons)                                                  \
+    X(ks_nvml_result, lock_clocks, (ks_nvml_device, unsigned, unsigned),                          \
+      nvmlDeviceSetGpuLockedClocks)                                                               \
     X(ks_nvml_result, unlock_clocks, (ks_nvml_device), nvmlDeviceResetGpuLockedClocks)
 
 #endif

@@ -143,7 +143,8 @@ static ks_status lock_new(const ks_board *board, ks_error *err)
         first = is_empty(lock->file);
         ks_turn_sign(lock->file);
     }
-    ks_nvml_result result = KS_BOARD_ASK(board, lock_clocks, KS_NVML_CLOCK_BASE, KS_NVML_CLOCK_BASE);
+    ks_nvml_result result =
+        KS_BOARD_ASK(board, lock_clocks, KS_NVML_CLOCK_BASE, KS_NVML_CLOCK_BASE);
     if (result == 0) {
         lock_count++;
         return KS_OK;
@@ -178,10 +179,10 @@ ks_status ks_clocks_lock(const ks_board *board, ks_error *err)
     pthread_mutex_lock(&guard);
     ks_status status = KS_OK;
     if (!is_known(board->uuid)) {
-        status = lock_count < LOCKS_MAX ? lock_new(board, err)
-                                        : ks_fail(err, KS_ELIMIT, "nvml", 0,
-                                                  "the clocks of over %d GPUs are to be locked",
-                                                  LOCKS_MAX);
+        status = lock_count < LOCKS_MAX
+                     ? lock_new(board, err)
+                     : ks_fail(err, KS_ELIMIT, "nvml", 0,
+                               "the clocks of over %d GPUs are to be locked", LOCKS_MAX);
     }
     pthread_mutex_unlock(&guard);
     return status;
@@ -246,8 +247,7 @@ ks_status ks_clocks_restore_left(ks_error *err)
     for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
         char uuid[KS_BOARD_UUID_MAX];
         const char *end = strstr(e->d_name, suffix);
-        if (end != NULL && strcmp(end, suffix) == 0 &&
-            (size_t)(end - e->d_name) < sizeof uuid) {
+        if (end != NULL && strcmp(end, suffix) == 0 && (size_t)(end - e->d_name) < sizeof uuid) {
             snprintf(uuid, sizeof uuid, "%.*s", (int)(end - e->d_name), e->d_name);
             ks_status restored = restore_left(uuid, status == KS_OK ? err : NULL);
             status = status != KS_OK ? status : restored;

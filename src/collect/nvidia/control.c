@@ -101,8 +101,7 @@ const char *ks_control_clocks(const ks_control *self)
 static void do_without_guard(ks_control *self, const ks_error *why)
 {
     self->guards = false;
-    snprintf(self->unguarded, sizeof self->unguarded, "the thermal guard is off: %s",
-             why->message);
+    snprintf(self->unguarded, sizeof self->unguarded, "the thermal guard is off: %s", why->message);
 }
 
 static ks_status find_first(ks_control *self, ks_error *err)
@@ -258,8 +257,9 @@ ks_status ks_control_tell(ks_control *self, ks_samples *into, ks_error *err)
     if (low_calls == 0) {
         return KS_OK;
     }
-    length = snprintf(text, sizeof text, "the GPU's clocks were held down after %u of %u calls, by ",
-                      low_calls, calls);
+    length =
+        snprintf(text, sizeof text, "the GPU's clocks were held down after %u of %u calls, by ",
+                 low_calls, calls);
     const char *joint = "";
     for (size_t i = 0; i < REASONS; i++) {
         if ((low & reasons[i].bit) != 0) {

@@ -12,7 +12,7 @@
 static struct {
     const ks_cuda *cuda;
     const ks_cupti *cupti;
-    ks_cupti_subscription subscription; /* NULL: nobody watches */
+    ks_cupti_subscription subscription;             /* NULL: nobody watches */
     ks_launch_watcher watchers[KS_LAUNCH_WATCHERS]; /* all have the same lock */
     size_t count;
     bool copies;         /* are watched too */

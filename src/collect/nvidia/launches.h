@@ -41,8 +41,8 @@ enum {
 };
 
 /**
- * Watch launches until ks_launches_unwatch(), beside others with the same lock. Those into a graph that is being captured are no
- * launches yet and are not told.
+ * Watch launches until ks_launches_unwatch(), beside others with the same lock. Those into a graph
+ * that is being captured are no launches yet and are not told.
  *
  * @param[in] watcher  copied
  * @return KS_EBUSY: another tool listens, or there are so many

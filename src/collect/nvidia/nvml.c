@@ -11,7 +11,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ks_nvml nvml;
 static bool ready;
 
-#define KS_NVML_SYMBOL(type, member, arguments, name) {#name, offsetof(ks_nvml, member), false},
+#define KS_NVML_SYMBOL(type, member, arguments, name)   {#name, offsetof(ks_nvml, member), false},
 #define KS_NVML_OPTIONAL(type, member, arguments, name) {#name, offsetof(ks_nvml, member), true},
 static const ks_dl_symbol symbols[] = {KS_NVML_FUNCTIONS(KS_NVML_SYMBOL)
                                            KS_NVML_OPTIONAL_FUNCTIONS(KS_NVML_OPTIONAL)};

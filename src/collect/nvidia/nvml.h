@@ -64,8 +64,8 @@ ks_status ks_board_fail(const ks_board *board, ks_nvml_result result, const char
 #define KS_NVML_NO_FUNCTION (-1)
 
 /** The result of an optional function, KS_NVML_NO_FUNCTION without it. */
-#define KS_BOARD_ASK(board, function, ...)                                                   \
-    ((board)->nvml->function == NULL ? KS_NVML_NO_FUNCTION                                   \
+#define KS_BOARD_ASK(board, function, ...)                 \
+    ((board)->nvml->function == NULL ? KS_NVML_NO_FUNCTION \
                                      : (board)->nvml->function((board)->device, __VA_ARGS__))
 
 #endif

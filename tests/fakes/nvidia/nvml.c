@@ -97,11 +97,11 @@ ks_nvml_result nvml_whole(ks_nvml_device part, ks_nvml_device *out)
 }
 
 /* Parts have no sensors, clocks and meters of their own. */
-#define ENTER_BOARD(function, device)                      \
-    ENTER(function);                                       \
+#define ENTER_BOARD(function, device)                          \
+    ENTER(function);                                           \
     const fake_board *board = fake_board_of((device)->number); \
-    if ((device)->part) {                                  \
-        return NOT_SUPPORTED;                              \
+    if ((device)->part) {                                      \
+        return NOT_SUPPORTED;                                  \
     }
 
 ks_nvml_result nvml_clock(ks_nvml_device device, ks_nvml_clock which, unsigned *mhz)

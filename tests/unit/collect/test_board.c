@@ -34,8 +34,7 @@ static ks_status do_work(const ks_call *call, void *user, ks_error *e)
     (void)e;
     w->calls++;
     for (unsigned i = 0; i < (w->visits > 0 ? w->visits : 1); i++) {
-        KS_ANNOTATE("work")
-        {
+        KS_ANNOTATE("work") {
             fake_pass(w->inside_s);
         }
         fake_pass(w->outside_s);
@@ -210,8 +209,8 @@ static void the_meter_tells_by_its_moves(void **state)
     ks_metered m = {0};
     assert_int_equal(ks_meter_need_ns(1000), 20000);
     for (uint32_t call = 1; call <= 4; call++) { /* four of 5 s, with 5 s between */
-        ks_metered_add(&m, call, 10000000000u * call, 1000u * call, 10000000000u * call + 5000000000u,
-                       1000u * call + 300);
+        ks_metered_add(&m, call, 10000000000u * call, 1000u * call,
+                       10000000000u * call + 5000000000u, 1000u * call + 300);
     }
     assert_true(ks_metered_tell(&m, 100000000, &joules, &watts, why));
     KT_NEAR(joules, 0.3, 1e-12); /* 300 mJ a call */
@@ -242,8 +241,7 @@ static ks_status heat_up(const ks_call *call, void *user, ks_error *e)
     (void)user;
     (void)e;
     fake_board *board = fake_board_of(0);
-    KS_ANNOTATE("work")
-    {
+    KS_ANNOTATE("work") {
         board->temperature += 5;
         board->margin -= 5;
         board->sm_mhz -= 15;

@@ -2,8 +2,6 @@
  * contradict what their caches were under. */
 #include "fakes/nvidia/fixture.h"
 
-#include "output/json.h"
-
 #define SWEEP "ks_flush_l2"
 #define ALL   "all"
 #define NONE  "none"
@@ -30,8 +28,7 @@ static ks_status read_memory(const ks_call *call, void *user, ks_error *e)
     r->calls++;
     fake_kernel("A", READ, !swept ? r->left : last ? r->last : r->swept);
     fake_kernel("A", TIME, swept ? 3000 : 1000);
-    KS_ANNOTATE("work")
-    {
+    KS_ANNOTATE("work") {
         KS_TRY(launch("A", e));
     }
     return KS_OK;
@@ -94,7 +91,7 @@ static void both_are_measured_in_one_go(void **state)
     KT_F64(cell(READ, NONE, "AvgValue"), 0.1 * MB);
     KT_F64(cell(READ, NONE, "NumRuns"), 2);
     KT_F64(cell(READ, NONE, "NumKernels"), 1);
-    assert_int_equal(r.calls, 1 + 2 * 2); /* warm-up, and a pass of each */
+    assert_int_equal(r.calls, 1 + 2 * 2);  /* warm-up, and a pass of each */
     assert_int_equal(fake_runs(SWEEP), 2); /* before each kernel of the first pass */
     assert_int_equal(fake_calls("cuptiRangeProfilerEnable"), 1); /* they stay enabled */
     assert_string_equal(ks_table_fact(table(), "plan.cache_control").text, "both");

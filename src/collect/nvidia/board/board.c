@@ -297,9 +297,9 @@ static ks_status miss(const ks_collector *self, enum ks_reading reading, uint32_
 static ks_status add(const ks_collector *self, enum ks_reading reading, uint32_t annotation,
                      uint32_t run, double value, ks_samples *into, ks_error *err)
 {
-    return self->wanted[reading] ? ks_samples_add(into, annotation, run, self->numbers[reading],
-                                                  value, 1.0, err)
-                                 : KS_OK;
+    return self->wanted[reading]
+               ? ks_samples_add(into, annotation, run, self->numbers[reading], value, 1.0, err)
+               : KS_OK;
 }
 
 /* A value that is read at once; of a part it is the whole GPU's. */
