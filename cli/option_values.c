@@ -91,7 +91,7 @@ static ks_status read_word(const char *name, const char *value, const char *cons
 ks_status read_order(const char *name, const char *value, ks_order *out, ks_error *err)
 {
     static const char *const words[] = {"given", "shuffled", "interleaved", NULL};
-    int at = *out;
+    int at = (int)*out;
     ks_status status = read_word(name, value, words, "given, shuffled or interleaved", &at, err);
     *out = (ks_order)at;
     return status;
@@ -100,7 +100,7 @@ ks_status read_order(const char *name, const char *value, ks_order *out, ks_erro
 ks_status read_clocks(const char *name, const char *value, ks_clock_control *out, ks_error *err)
 {
     static const char *const words[] = {"none", "base", NULL};
-    int at = *out;
+    int at = (int)*out;
     ks_status status = read_word(name, value, words, "none or base", &at, err);
     *out = (ks_clock_control)at;
     return status;
@@ -109,7 +109,7 @@ ks_status read_clocks(const char *name, const char *value, ks_clock_control *out
 ks_status read_thermal(const char *name, const char *value, ks_thermal_mode *out, ks_error *err)
 {
     static const char *const words[] = {"off", "auto", "manual", NULL};
-    int at = *out;
+    int at = (int)*out;
     ks_status status = read_word(name, value, words, "off, auto or manual", &at, err);
     *out = (ks_thermal_mode)at;
     return status;

@@ -371,6 +371,12 @@ static ks_status add_row(void *self, const ks_row *shape)
     return fill_row(b, b->row++, &row);
 }
 
+/* Of a metric among the means, with swept caches or the second of its name. */
+static size_t place_of(ks_text_id metric, bool warm)
+{
+    return 2 * (size_t)metric + warm;
+}
+
 /* Geometric means over the configs of the same annotation and metric. Rows of an annotation lie
  * together, and so do its derived ones: a new pair of both starts a new block. */
 static ks_status add_geomeans(builder *b)
@@ -386,14 +392,16 @@ static ks_status add_geomeans(builder *b)
     const ks_text_id *metrics = t->columns[b->at[METRIC]].cells;
     for (size_t first = 0, end = 0; first < rows; first = end) {
         for (end = first; end < rows && annotations[end] == annotations[first]; end++) {
-            means[2 * metrics[end]] = means[2 * metrics[end] + 1] = (ks_geomean){0};
+            means[place_of(metrics[end], false)] = means[place_of(metrics[end], true)] =
+                (ks_geomean){0};
         }
         for (size_t row = first; row < end; row++) {
-            ks_geomean_add(&means[2 * metrics[row] + b->warm[row]],
+            ks_geomean_add(&means[place_of(metrics[row], b->warm[row])],
                            ks_table_number(t, row, b->at[AVG]));
         }
         for (size_t row = first; row < end; row++) {
-            set_f64(b, row, GEOMEAN, ks_geomean_value(&means[2 * metrics[row] + b->warm[row]]));
+            set_f64(b, row, GEOMEAN,
+                    ks_geomean_value(&means[place_of(metrics[row], b->warm[row])]));
         }
     }
     ks_free(means);

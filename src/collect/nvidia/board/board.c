@@ -20,7 +20,7 @@ enum {
     BEGAN,
     ENDED,
     READ, /* [reading][begin, end] */
-    SLOTS = READ + 2 * KS_READINGS
+    SLOTS = READ + 2 * KS_BOARD_READINGS
 };
 
 struct ks_collector {
@@ -28,13 +28,13 @@ struct ks_collector {
     ks_board board;
     ks_card card;
     const atomic_bool *cancelled;
-    bool wanted[KS_READINGS];
-    uint32_t numbers[KS_READINGS]; /* in the samples */
-    bool meters;                   /* energy or power is asked for */
-    uint64_t period_ns;            /* of the meter */
+    bool wanted[KS_BOARD_READINGS];
+    uint32_t numbers[KS_BOARD_READINGS]; /* in the samples */
+    bool meters;                         /* energy or power is asked for */
+    uint64_t period_ns;                  /* of the meter */
     char no_meter[KS_METER_WHY_MAX];
     uint32_t first_slot;
-    atomic_int failed[KS_READINGS]; /* NVML's result in this run; 0: all is well */
+    atomic_int failed[KS_BOARD_READINGS]; /* NVML's result in this run; 0: all is well */
     /* of the run: */
     ks_metered *metered; /* by annotation */
     size_t metered_capacity;
@@ -45,19 +45,19 @@ struct ks_collector {
 /* ---- the hot hooks ----------------------------------------------------------------------------
  */
 
-static bool is_read(const ks_collector *self, enum ks_reading reading)
+static bool is_read(const ks_collector *self, enum ks_board_reading reading)
 {
-    return reading == KS_READ_ENERGY ? self->meters && self->period_ns > 0
-                                     : reading != KS_READ_POWER && self->wanted[reading];
+    return reading == KS_BOARD_ENERGY ? self->meters && self->period_ns > 0
+                                      : reading != KS_BOARD_POWER && self->wanted[reading];
 }
 
 static void read_all(ks_collector *self, ks_visit *visit, unsigned end)
 {
     uint64_t *words = &visit->slots[self->first_slot];
-    for (enum ks_reading r = 0; r < KS_READINGS; r++) {
+    for (enum ks_board_reading r = 0; r < KS_BOARD_READINGS; r++) {
         int64_t value = 0;
         if (is_read(self, r)) {
-            ks_nvml_result result = ks_reading_take(r, &self->board, &value);
+            ks_nvml_result result = ks_board_reading_take(r, &self->board, &value);
             words[READ + 2 * r + end] = (uint64_t)value;
             if (result != 0) {
                 atomic_store(&self->failed[r], result);
@@ -113,7 +113,7 @@ static ks_status board_probe(const ks_fact_sink *to, ks_error *err)
 
 static ks_status board_list(const ks_metric_sink *to, ks_error *err)
 {
-    return ks_readings_list(to, ks_cuda_absent(), err);
+    return ks_board_list(to, ks_cuda_absent(), err);
 }
 
 /* Its metrics are all in the list. */
@@ -170,17 +170,17 @@ static ks_status open_all(ks_collector *self, const ks_collect_spec *spec, ks_er
     KS_TRY(find_board(self, err));
     for (uint32_t i = 0; i < spec->count; i++) {
         ks_metric *metric = spec->metrics[i];
-        enum ks_reading reading = ks_reading_of(metric->name);
-        if (reading == KS_READINGS) {
+        enum ks_board_reading reading = ks_board_reading_of(metric->name);
+        if (reading == KS_BOARD_READINGS) {
             return ks_fail(err, KS_ENOTFOUND, "nvml", 0, "there is no metric %s", metric->name);
         }
-        ks_reading_describe(reading, metric);
+        ks_board_reading_describe(reading, metric);
         metric->source = ks_board_ops.name;
         metric->card = &self->card;
         self->wanted[reading] = true;
         self->numbers[reading] = spec->numbers[i];
     }
-    self->meters = self->wanted[KS_READ_ENERGY] || self->wanted[KS_READ_POWER];
+    self->meters = self->wanted[KS_BOARD_ENERGY] || self->wanted[KS_BOARD_POWER];
     return self->meters ? watch_meter(self, err) : KS_OK;
 }
 
@@ -229,7 +229,7 @@ static void forget_run(ks_collector *self)
         self->metered[i] = (ks_metered){0};
     }
     self->calls = 0;
-    for (enum ks_reading r = 0; r < KS_READINGS; r++) {
+    for (enum ks_board_reading r = 0; r < KS_BOARD_READINGS; r++) {
         atomic_store(&self->failed[r], 0);
     }
 }
@@ -253,7 +253,7 @@ static ks_status add_call(ks_collector *self, ks_error *err)
     ks_visits walk = ks_session_visits();
     for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
         const uint64_t *words = &v->slots[self->first_slot];
-        const uint64_t *mj = &words[READ + 2 * KS_READ_ENERGY];
+        const uint64_t *mj = &words[READ + 2 * KS_BOARD_ENERGY];
         ks_metered_add(&self->metered[v->annotation->id], self->calls, words[BEGAN], mj[0],
                        words[ENDED], mj[1]);
     }
@@ -278,7 +278,7 @@ static bool needs_more(const ks_collector *self)
 static ks_status board_again(ks_collector *self, bool *out, ks_error *err)
 {
     *out = false;
-    if (self->period_ns == 0 || atomic_load(&self->failed[KS_READ_ENERGY]) != 0) {
+    if (self->period_ns == 0 || atomic_load(&self->failed[KS_BOARD_ENERGY]) != 0) {
         return KS_OK;
     }
     KS_TRY(add_call(self, err));
@@ -286,7 +286,7 @@ static ks_status board_again(ks_collector *self, bool *out, ks_error *err)
     return KS_OK;
 }
 
-static ks_status miss(const ks_collector *self, enum ks_reading reading, uint32_t annotation,
+static ks_status miss(const ks_collector *self, enum ks_board_reading reading, uint32_t annotation,
                       uint32_t run, const char *why, ks_samples *into, ks_error *err)
 {
     return self->wanted[reading]
@@ -294,7 +294,7 @@ static ks_status miss(const ks_collector *self, enum ks_reading reading, uint32_
                : KS_OK;
 }
 
-static ks_status add(const ks_collector *self, enum ks_reading reading, uint32_t annotation,
+static ks_status add(const ks_collector *self, enum ks_board_reading reading, uint32_t annotation,
                      uint32_t run, double value, ks_samples *into, ks_error *err)
 {
     return self->wanted[reading]
@@ -303,8 +303,8 @@ static ks_status add(const ks_collector *self, enum ks_reading reading, uint32_t
 }
 
 /* A value that is read at once; of a part it is the whole GPU's. */
-static ks_status tell_reading(const ks_collector *self, enum ks_reading r, const ks_visit *visit,
-                              uint32_t run, ks_samples *into, ks_error *err)
+static ks_status tell_reading(const ks_collector *self, enum ks_board_reading r,
+                              const ks_visit *visit, uint32_t run, ks_samples *into, ks_error *err)
 {
     const uint64_t *words = &visit->slots[self->first_slot + READ + 2 * r];
     uint32_t annotation = visit->annotation->id;
@@ -313,7 +313,7 @@ static ks_status tell_reading(const ks_collector *self, enum ks_reading r, const
     ks_nvml_result failed = atomic_load(&self->failed[r]);
     if (failed != 0) {
         ks_error why = KS_ERROR_INIT;
-        ks_board_fail(&self->board, failed, ks_reading_what(r), &why);
+        ks_board_fail(&self->board, failed, ks_board_reading_what(r), &why);
         return miss(self, r, annotation, run, why.message, into, err);
     }
     if (self->board.part) {
@@ -322,9 +322,9 @@ static ks_status tell_reading(const ks_collector *self, enum ks_reading r, const
                                  "of the whole GPU, of which a part (MIG) was measured", err));
     }
     double value = end;
-    if (r == KS_READ_TEMPERATURE) {
+    if (r == KS_BOARD_TEMPERATURE) {
         value = begin > end ? begin : end;
-    } else if (r == KS_READ_MARGIN) {
+    } else if (r == KS_BOARD_MARGIN) {
         value = begin < end ? begin : end;
     }
     return add(self, r, annotation, run, value, into, err);
@@ -338,28 +338,28 @@ static ks_status tell_energy(const ks_collector *self, uint32_t annotation, uint
     double joules = 0.0;
     double watts = 0.0;
     const char *why = NULL;
-    ks_nvml_result failed = atomic_load(&self->failed[KS_READ_ENERGY]);
+    ks_nvml_result failed = atomic_load(&self->failed[KS_BOARD_ENERGY]);
     if (self->period_ns == 0) {
         why = self->no_meter;
     } else if (failed != 0) {
-        ks_board_fail(&self->board, failed, ks_reading_what(KS_READ_ENERGY), &failure);
+        ks_board_fail(&self->board, failed, ks_board_reading_what(KS_BOARD_ENERGY), &failure);
         why = failure.message;
     } else if (!ks_metered_tell(&self->metered[annotation], self->period_ns, &joules, &watts,
                                 text)) {
         why = text;
     }
     if (why != NULL) {
-        KS_TRY(miss(self, KS_READ_ENERGY, annotation, run, why, into, err));
-        return miss(self, KS_READ_POWER, annotation, run, why, into, err);
+        KS_TRY(miss(self, KS_BOARD_ENERGY, annotation, run, why, into, err));
+        return miss(self, KS_BOARD_POWER, annotation, run, why, into, err);
     }
-    KS_TRY(add(self, KS_READ_ENERGY, annotation, run, joules, into, err));
-    return add(self, KS_READ_POWER, annotation, run, watts, into, err);
+    KS_TRY(add(self, KS_BOARD_ENERGY, annotation, run, joules, into, err));
+    return add(self, KS_BOARD_POWER, annotation, run, watts, into, err);
 }
 
 static bool told_already(const ks_collector *self, uint32_t annotation, uint32_t run,
                          const ks_samples *into)
 {
-    enum ks_reading r = self->wanted[KS_READ_ENERGY] ? KS_READ_ENERGY : KS_READ_POWER;
+    enum ks_board_reading r = self->wanted[KS_BOARD_ENERGY] ? KS_BOARD_ENERGY : KS_BOARD_POWER;
     const ks_cell *cell = ks_samples_cell(into, annotation, run, self->numbers[r]);
     return cell->count > 0 || cell->why != 0;
 }
@@ -369,7 +369,7 @@ static ks_status board_run_end(ks_collector *self, const ks_run_ctx *ctx, ks_sam
 {
     ks_visits walk = ks_session_visits();
     for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
-        for (enum ks_reading r = KS_READ_POWER + 1; r < KS_READINGS; r++) {
+        for (enum ks_board_reading r = KS_BOARD_POWER + 1; r < KS_BOARD_READINGS; r++) {
             if (self->wanted[r]) {
                 KS_TRY(tell_reading(self, r, v, ctx->run, into, err));
             }
