@@ -1,9 +1,11 @@
-/* Waits of the nvidia collectors on the fake's time: they let it pass, and sleep not at all. */
+/* Waits of the nvidia collectors on the fake's time, which they let pass: nothing sleeps. And the
+ * start of tests with that and the fake NVML; FAKE_LIBRARIES is its folder. */
 #ifndef FAKE_NVIDIA_TIMER_H
 #define FAKE_NVIDIA_TIMER_H
 
+#include "fakes/nvidia/fixture.h"
+
 #include "collect/nvidia/timer.h"
-#include "fakes/nvidia/fake_nvidia.h"
 
 static inline uint64_t fake_timer_now(void)
 {
@@ -11,5 +13,16 @@ static inline uint64_t fake_timer_now(void)
 }
 
 static const ks_timer fake_timer = {fake_timer_now, fake_pass};
+
+static inline int start_timed(void **state)
+{
+    setenv("KERNSIGHT_NVML_LIB", FAKE_LIBRARIES "/libnvidia-ml.so.1", 1);
+    ks_nvidia_timer = &fake_timer;
+    int failed = start(state);
+    know_kernels();
+    return failed;
+}
+
+#define TIMED(test) cmocka_unit_test_setup_teardown(test, start_timed, stop)
 
 #endif

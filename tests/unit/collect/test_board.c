@@ -1,5 +1,4 @@
 /* What NVML's readings become, on the time of the fake: energy by its meter, clocks, heat. */
-#include "fakes/nvidia/fixture.h"
 #include "fakes/nvidia/timer.h"
 
 #include "collect/nvidia/board/meter.h"
@@ -12,9 +11,7 @@
 
 static int begin(void **state)
 {
-    setenv("KERNSIGHT_NVML_LIB", FAKE_LIBRARIES "/libnvidia-ml.so.1", 1);
-    ks_nvidia_timer = &fake_timer;
-    int failed = start(state);
+    int failed = start_timed(state);
     KT_OK(ks_plan_warmup(plan, 0, &err));
     return failed;
 }
@@ -99,6 +96,7 @@ static void work_among_other_work_has_no_energy(void **state)
     KT_HAS(text("work", ENERGY, "Failure"), "moves every 100 ms");
     KT_HAS(text("work", ENERGY, "Failure"), "50 % of the time");
     KT_HAS(text("work", POWER, "Failure"), "repeat its work inside it for 2000 ms");
+    assert_int_equal(w.calls, 100); /* more would not help */
 }
 
 static void long_work_among_other_work_has_its_energy(void **state)
@@ -145,6 +143,20 @@ static void a_meter_that_fails_is_told(void **state)
     measure(do_work, &w);
     KT_HAS(text("work", POWER, "Failure"), "Not Supported (NVML's result 3)");
     assert_int_equal(w.calls, 1);
+}
+
+/* A run that was cancelled before it began: the meter is not watched, and the next run works. */
+static void cancelling_ends_the_watch_of_the_meter(void **state)
+{
+    (void)state;
+    work w = {.inside_s = 4.0};
+    ask(ENERGY);
+    ks_plan_cancel(plan);
+    measure_in_vain(do_work, &w, KS_ECANCELED, "cancelled after 0 of 1 configs");
+    assert_int_equal(w.calls, 0);
+    assert_true(fake_calls("nvmlDeviceGetTotalEnergyConsumption") <= 2);
+    measure(do_work, &w);
+    KT_NEAR(mean("work", ENERGY), 800.0, 1e-3);
 }
 
 static ks_status cancel_and_work(const ks_call *call, void *user, ks_error *e)
@@ -325,6 +337,7 @@ int main(void)
         BOARD(the_period_is_in_the_data),
         BOARD(a_meter_that_stands_still_is_told),
         BOARD(a_meter_that_fails_is_told),
+        BOARD(cancelling_ends_the_watch_of_the_meter),
         BOARD(cancelling_ends_the_repetition),
         BOARD(a_repetition_that_fails_is_the_run_s_failure),
         BOARD(other_metrics_are_not_repeated),

@@ -1,5 +1,4 @@
 /* Clocks of GPUs that are locked for a run, and given back whatever comes. On the fake NVML. */
-#include "fakes/nvidia/fixture.h"
 #include "fakes/nvidia/timer.h"
 
 #include <signal.h>
@@ -11,15 +10,6 @@
 
 #define DEVICE_0 "GPU-fafafafa-fafa-fafa-fafa-fafafafafa00"
 #define LOCKED   ((unsigned)KS_NVML_CLOCK_BASE)
-
-static int begin(void **state)
-{
-    setenv("KERNSIGHT_NVML_LIB", FAKE_LIBRARIES "/libnvidia-ml.so.1", 1);
-    ks_nvidia_timer = &fake_timer;
-    int failed = start(state);
-    know_kernels();
-    return failed;
-}
 
 static bool is_locked(int device)
 {
@@ -231,6 +221,22 @@ static void a_lock_of_a_killed_process_is_found_and_given_back(void **state)
     assert_int_equal(fake_calls("nvmlDeviceResetGpuLockedClocks"), 1);
 }
 
+static void lock_and_exit(void)
+{
+    lock_here();
+    exit(0);
+}
+
+static void a_process_that_exits_gives_its_lock_back(void **state)
+{
+    (void)state;
+    bool left = false;
+    char who[KS_TURN_HOLDER_MAX];
+    fflush(NULL);
+    in_child(lock_and_exit);
+    assert_false(ks_clocks_holder(DEVICE_0, who, &left));
+}
+
 static void a_lock_that_cannot_be_given_back_is_told(void **state)
 {
     (void)state;
@@ -344,22 +350,22 @@ static void controls_survive_every_failed_allocation(void **state)
 
 int main(void)
 {
-#define CONTROL(test) cmocka_unit_test_setup_teardown(test, begin, stop)
     const struct CMUnitTest tests[] = {
-        CONTROL(clocks_are_locked_for_the_run),
-        CONTROL(clocks_are_left_alone_by_default),
-        CONTROL(clocks_are_given_back_after_a_failure),
-        CONTROL(without_permission_a_run_fails_before_its_first_call),
-        CONTROL(a_try_without_permission_is_a_warning),
-        CONTROL(regions_of_cpus_say_what_clocks_were_locked),
-        CONTROL(the_clocks_of_parts_are_left_alone),
-        CONTROL(the_device_that_the_body_chose_is_locked_too),
-        CONTROL(what_is_restored_meanwhile_is_locked_again),
-        CONTROL(a_lock_of_a_killed_process_is_found_and_given_back),
-        CONTROL(a_lock_that_cannot_be_given_back_is_told),
-        CONTROL(a_child_leaves_the_lock_of_its_parent),
-        CONTROL(a_lock_that_another_process_needs_stays),
-        CONTROL(controls_survive_every_failed_allocation),
+        TIMED(clocks_are_locked_for_the_run),
+        TIMED(clocks_are_left_alone_by_default),
+        TIMED(clocks_are_given_back_after_a_failure),
+        TIMED(without_permission_a_run_fails_before_its_first_call),
+        TIMED(a_try_without_permission_is_a_warning),
+        TIMED(regions_of_cpus_say_what_clocks_were_locked),
+        TIMED(the_clocks_of_parts_are_left_alone),
+        TIMED(the_device_that_the_body_chose_is_locked_too),
+        TIMED(what_is_restored_meanwhile_is_locked_again),
+        TIMED(a_lock_of_a_killed_process_is_found_and_given_back),
+        TIMED(a_process_that_exits_gives_its_lock_back),
+        TIMED(a_lock_that_cannot_be_given_back_is_told),
+        TIMED(a_child_leaves_the_lock_of_its_parent),
+        TIMED(a_lock_that_another_process_needs_stays),
+        TIMED(controls_survive_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

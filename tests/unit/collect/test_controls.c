@@ -1,17 +1,7 @@
 /* Warnings of a GPU whose clocks were held down, or moved. */
-#include "fakes/nvidia/fixture.h"
 #include "fakes/nvidia/timer.h"
 
 #include "collect/nvidia/abi_nvml.h"
-
-static int begin(void **state)
-{
-    setenv("KERNSIGHT_NVML_LIB", FAKE_LIBRARIES "/libnvidia-ml.so.1", 1);
-    ks_nvidia_timer = &fake_timer;
-    int failed = start(state);
-    know_kernels();
-    return failed;
-}
 
 static ks_status throttle(const ks_call *call, void *user, ks_error *e)
 {
@@ -87,10 +77,9 @@ static void a_clock_that_moved_is_told(void **state)
 
 int main(void)
 {
-#define CONTROL(test) cmocka_unit_test_setup_teardown(test, begin, stop)
     const struct CMUnitTest tests[] = {
-        CONTROL(clocks_that_were_held_down_are_told),
-        CONTROL(a_clock_that_moved_is_told),
+        TIMED(clocks_that_were_held_down_are_told),
+        TIMED(a_clock_that_moved_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

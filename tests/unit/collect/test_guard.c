@@ -1,15 +1,5 @@
 /* Waits for a GPU to cool down, on the time of the fake. */
-#include "fakes/nvidia/fixture.h"
 #include "fakes/nvidia/timer.h"
-
-static int begin(void **state)
-{
-    setenv("KERNSIGHT_NVML_LIB", FAKE_LIBRARIES "/libnvidia-ml.so.1", 1);
-    ks_nvidia_timer = &fake_timer;
-    int failed = start(state);
-    know_kernels();
-    return failed;
-}
 
 /* A body that heats the GPU by some degrees. */
 typedef struct heater {
@@ -279,21 +269,20 @@ static void wrong_options_are_refused(void **state)
 
 int main(void)
 {
-#define CONTROL(test) cmocka_unit_test_setup_teardown(test, begin, stop)
     const struct CMUnitTest tests[] = {
-        CONTROL(a_hot_gpu_is_waited_for),
-        CONTROL(a_cool_gpu_is_not_waited_for),
-        CONTROL(no_guard_is_no_column),
-        CONTROL(few_calls_between_waits_raise_what_is_waited_for),
-        CONTROL(many_calls_between_waits_lower_it),
-        CONTROL(a_gpu_that_stays_hot_ends_the_run),
-        CONTROL(auto_waits_several_timeouts),
-        CONTROL(waits_are_told_and_can_be_cancelled),
-        CONTROL(a_gpu_that_tells_no_margin_is_not_guarded),
-        CONTROL(the_gpu_that_is_used_is_watched),
-        CONTROL(a_gpu_may_be_named_to_be_watched),
-        CONTROL(a_part_is_guarded_by_the_heat_of_the_whole),
-        CONTROL(wrong_options_are_refused),
+        TIMED(a_hot_gpu_is_waited_for),
+        TIMED(a_cool_gpu_is_not_waited_for),
+        TIMED(no_guard_is_no_column),
+        TIMED(few_calls_between_waits_raise_what_is_waited_for),
+        TIMED(many_calls_between_waits_lower_it),
+        TIMED(a_gpu_that_stays_hot_ends_the_run),
+        TIMED(auto_waits_several_timeouts),
+        TIMED(waits_are_told_and_can_be_cancelled),
+        TIMED(a_gpu_that_tells_no_margin_is_not_guarded),
+        TIMED(the_gpu_that_is_used_is_watched),
+        TIMED(a_gpu_may_be_named_to_be_watched),
+        TIMED(a_part_is_guarded_by_the_heat_of_the_whole),
+        TIMED(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

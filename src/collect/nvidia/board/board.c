@@ -144,22 +144,18 @@ static ks_status find_board(ks_collector *self, ks_error *err)
 }
 
 /* That there is no meter costs energy and power their values, and nothing else. */
-static ks_status watch_meter(ks_collector *self, ks_error *err)
+static void watch_meter(ks_collector *self)
 {
     ks_error why = KS_ERROR_INIT;
     if (self->board.part) {
         snprintf(self->no_meter, sizeof self->no_meter,
                  "this is a part of a GPU (MIG), and the meter shows the energy of the whole");
-        return KS_OK;
+        return;
     }
     ks_status status = ks_meter_period(&self->board, self->cancelled, &self->period_ns, &why);
-    if (status == KS_ECANCELED) {
-        return ks_fail(err, why.code, why.origin, why.native, "%s", why.message);
-    }
-    if (status != KS_OK) {
+    if (status != KS_OK) { /* of a plan that was cancelled the run itself says so */
         snprintf(self->no_meter, sizeof self->no_meter, "%.300s", why.message);
     }
-    return KS_OK;
 }
 
 static ks_status open_all(ks_collector *self, const ks_collect_spec *spec, ks_error *err)
@@ -181,7 +177,10 @@ static ks_status open_all(ks_collector *self, const ks_collect_spec *spec, ks_er
         self->numbers[reading] = spec->numbers[i];
     }
     self->meters = self->wanted[KS_BOARD_ENERGY] || self->wanted[KS_BOARD_POWER];
-    return self->meters ? watch_meter(self, err) : KS_OK;
+    if (self->meters) {
+        watch_meter(self);
+    }
+    return KS_OK;
 }
 
 static ks_status board_open(const ks_collect_spec *spec, ks_collector **out, ks_error *err)
@@ -267,7 +266,7 @@ static bool needs_more(const ks_collector *self)
     uint64_t now = ks_nvidia_timer->now_ns();
     for (size_t i = 0; i < self->metered_count; i++) {
         const ks_metered *m = &self->metered[i];
-        if (m->visits > 0 && m->shortest_ns < need && m->last_ns - m->first_ns < need &&
+        if (ks_metered_has_hope(m, self->period_ns) && m->last_ns - m->first_ns < need &&
             now - m->first_ns < 2 * need) {
             return true;
         }

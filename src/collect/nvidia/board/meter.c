@@ -8,7 +8,8 @@
 enum {
     MOVES = 4,           /* that the period is found from */
     PERIODS_NEEDED = 20, /* of which one may be told wrong: 5 % */
-    SHARE_NEEDED_PCT = 95
+    SHARE_NEEDED_PCT = 95,
+    CALLS_TO_JUDGE = 100 /* of the body */
 };
 
 static const double LOOK_EVERY_S = 0.001;
@@ -85,12 +86,43 @@ static double milli(uint64_t of)
     return (double)of / 1e3;
 }
 
+/* How much of the time from the first visit to the last one was in visits, in percent. */
+static uint64_t share_of(const ks_metered *m)
+{
+    uint64_t span = m->last_ns - m->first_ns;
+    return span > 0 ? 100 * m->inside_ns / span : 100;
+}
+
+bool ks_metered_has_hope(const ks_metered *m, uint64_t period_ns)
+{
+    return m->visits > 0 && m->shortest_ns < ks_meter_need_ns(period_ns) &&
+           (m->calls < CALLS_TO_JUDGE || share_of(m) >= SHARE_NEEDED_PCT);
+}
+
+static bool tell_why(const ks_metered *m, uint64_t period_ns, char why[KS_METER_WHY_MAX])
+{
+    unsigned long long period_ms = (period_ns + 500000) / 1000000;
+    unsigned long long need_ms = ks_meter_need_ns(period_ns) / 1000000;
+    if (share_of(m) < SHARE_NEEDED_PCT) {
+        snprintf(why, KS_METER_WHY_MAX,
+                 "the GPU's meter of energy moves every %llu ms only, and this annotation is %llu "
+                 "%% of the time of the calls: repeat its work inside it for %llu ms, or make it "
+                 "all that the body does",
+                 period_ms, (unsigned long long)share_of(m), need_ms);
+    } else {
+        snprintf(why, KS_METER_WHY_MAX,
+                 "the GPU's meter of energy moves every %llu ms only, and the calls ended before "
+                 "it could be told apart: repeat the work inside the annotation for %llu ms",
+                 period_ms, need_ms);
+    }
+    return false;
+}
+
 bool ks_metered_tell(const ks_metered *m, uint64_t period_ns, double *joules, double *watts,
                      char why[KS_METER_WHY_MAX])
 {
     uint64_t need = ks_meter_need_ns(period_ns);
     uint64_t span = m->last_ns - m->first_ns;
-    uint64_t period_ms = (period_ns + 500000) / 1000000;
     if (m->inside_ns > span) {
         snprintf(why, KS_METER_WHY_MAX,
                  "its visits overlapped on several threads, and the meter shows the energy of all");
@@ -101,25 +133,10 @@ bool ks_metered_tell(const ks_metered *m, uint64_t period_ns, double *joules, do
         *watts = milli(m->inside_mj) / ((double)m->inside_ns / 1e9);
         return true;
     }
-    uint64_t share = span > 0 ? 100 * m->inside_ns / span : 0;
-    if (span >= need && share >= SHARE_NEEDED_PCT) { /* they fill the time from first to last */
-        double used = milli(m->last_mj - m->first_mj);
-        *watts = used / ((double)span / 1e9);
-        *joules = *watts * ((double)m->inside_ns / 1e9) / m->calls;
-        return true;
+    if (span < need || share_of(m) < SHARE_NEEDED_PCT) {
+        return tell_why(m, period_ns, why);
     }
-    if (span >= need) {
-        snprintf(why, KS_METER_WHY_MAX,
-                 "the GPU's meter of energy moves every %llu ms only, and this annotation is %llu "
-                 "%% of the time of the calls: repeat its work inside it for %llu ms, or make it "
-                 "all that the body does",
-                 (unsigned long long)period_ms, (unsigned long long)share,
-                 (unsigned long long)(need / 1000000));
-        return false;
-    }
-    snprintf(why, KS_METER_WHY_MAX,
-             "the GPU's meter of energy moves every %llu ms only, and the calls ended before it "
-             "could be told apart: repeat the work inside the annotation for %llu ms",
-             (unsigned long long)period_ms, (unsigned long long)(need / 1000000));
-    return false;
+    *watts = milli(m->last_mj - m->first_mj) / ((double)span / 1e9); /* they fill that time */
+    *joules = *watts * ((double)m->inside_ns / 1e9) / m->calls;
+    return true;
 }

@@ -42,6 +42,9 @@ typedef struct ks_metered {
 void ks_metered_add(ks_metered *m, uint32_t call, uint64_t begin_ns, uint64_t begin_mj,
                     uint64_t end_ns, uint64_t end_mj);
 
+/** Whether more calls of the body can tell it: not where it is too small a part of their time. */
+bool ks_metered_has_hope(const ks_metered *m, uint64_t period_ns);
+
 /**
  * The energy of a call of the body, and the power meanwhile.
  *
