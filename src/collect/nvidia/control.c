@@ -16,6 +16,7 @@ enum {
 
 struct ks_control {
     const ks_cuda *cuda;
+    ks_cuda_device device;
     ks_board board; /* of the device that is used now; without a handle: there is none */
     ks_clock_control clocks;
     ks_guard guard;
@@ -109,6 +110,7 @@ static ks_status find_first(ks_control *self, ks_error *err)
     ks_cuda_device device = 0;
     KS_TRY(ks_cuda_get(&self->cuda, err));
     KS_TRY(find_device(self, &device, err));
+    self->device = device;
     return find_board(self, device, &self->board, err);
 }
 
@@ -175,7 +177,11 @@ static ks_status follow(ks_control *self, ks_error *err)
 {
     ks_cuda_device device = 0;
     KS_TRY(find_device(self, &device, err));
-    return find_board(self, device, &self->board, err);
+    if (device != self->device) {
+        KS_TRY(find_board(self, device, &self->board, err));
+        self->device = device;
+    }
+    return KS_OK;
 }
 
 ks_status ks_control_before(ks_control *self, bool warmup, const ks_wait_teller *teller,

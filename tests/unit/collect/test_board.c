@@ -316,6 +316,18 @@ static void a_part_has_the_heat_of_the_whole_and_no_energy(void **state)
     KT_HAS(text("work", ENERGY, "Failure"), "part of a GPU (MIG)");
 }
 
+/* The first test: later ones find it. */
+static void without_nvml_its_metrics_are_refused(void **state)
+{
+    (void)state;
+    work w = {.inside_s = 4.0};
+    setenv("KERNSIGHT_NVML_LIB", "/no/libnvidia-ml.so.1", 1);
+    ask(TEMPERATURE);
+    measure_in_vain(do_work, &w, KS_UNAVAILABLE, "there is no NVML here: /no/libnvidia-ml.so.1");
+    assert_int_equal(w.calls, 0);
+    assert_null(results);
+}
+
 static void a_device_that_nvml_does_not_know_is_an_error(void **state)
 {
     (void)state;
@@ -329,6 +341,7 @@ int main(void)
 {
 #define BOARD(test) cmocka_unit_test_setup_teardown(test, begin, stop)
     const struct CMUnitTest tests[] = {
+        BOARD(without_nvml_its_metrics_are_refused),
         BOARD(long_work_is_measured_in_one_call),
         BOARD(short_work_is_repeated),
         BOARD(visits_of_a_call_add_up),

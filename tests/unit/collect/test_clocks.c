@@ -111,6 +111,27 @@ static void a_try_without_permission_is_a_warning(void **state)
     assert_true(warned("the clocks are not locked: cannot lock the clocks of " DEVICE_0));
 }
 
+/* The first test: later ones find it. */
+static void without_nvml_clocks_are_left_alone_or_the_run_fails(void **state)
+{
+    (void)state;
+    sight s = {0};
+    setenv("KERNSIGHT_NVML_LIB", "/no/libnvidia-ml.so.1", 1);
+    ask(TIME);
+    measure(look, &s); /* nobody asks for it: nothing is said */
+    assert_int_equal(s.calls, 2);
+    assert_false(warned("NVML"));
+    KT_OK(ks_plan_clock_control(plan, KS_CLOCK_TRY_BASE, &err));
+    KT_OK(ks_plan_thermal(plan, NULL, &err));
+    measure(look, &s);
+    assert_true(warned("the clocks are not locked: cannot lock the clocks: there is no NVML"));
+    assert_true(warned("the thermal guard is off: there is no NVML"));
+    assert_string_equal(text("work", TIME, "ClockControl"), "none");
+    KT_OK(ks_plan_clock_control(plan, KS_CLOCK_BASE, &err));
+    measure_in_vain(look, &s, KS_UNAVAILABLE, "cannot lock the clocks: there is no NVML");
+    assert_int_equal(s.calls, 4);
+}
+
 static void regions_of_cpus_say_what_clocks_were_locked(void **state)
 {
     (void)state;
@@ -351,6 +372,7 @@ static void controls_survive_every_failed_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TIMED(without_nvml_clocks_are_left_alone_or_the_run_fails),
         TIMED(clocks_are_locked_for_the_run),
         TIMED(clocks_are_left_alone_by_default),
         TIMED(clocks_are_given_back_after_a_failure),

@@ -25,7 +25,8 @@ enum {
 
 struct ks_collector {
     const ks_cuda *cuda;
-    ks_board board;
+    ks_cuda_device device;
+    ks_board board; /* its */
     ks_card card;
     const atomic_bool *cancelled;
     bool wanted[KS_BOARD_READINGS];
@@ -139,8 +140,13 @@ static ks_status find_board(ks_collector *self, ks_error *err)
     char uuid[KS_GPU_UUID_MAX];
     ks_cuda_device device = 0;
     KS_TRY(ks_gpu_device_here(self->cuda, &device, err));
+    if (device == self->device && self->board.device != NULL) {
+        return KS_OK;
+    }
     KS_TRY(ks_gpu_uuid(self->cuda, device, uuid, err));
-    return strcmp(uuid, self->board.uuid) == 0 ? KS_OK : ks_board_open(uuid, &self->board, err);
+    KS_TRY(ks_board_open(uuid, &self->board, err));
+    self->device = device;
+    return KS_OK;
 }
 
 /* That there is no meter costs energy and power their values, and nothing else. */
