@@ -10,6 +10,8 @@ static const struct argp_option known[] = {
      "measure a kernel against itself for SECONDS (default 5): how much times vary here, and what "
      "difference can be shown",
      0},
+    {"restore-clocks", 'r', NULL, 0,
+     "first give back the clocks of GPUs that runs left locked when they were killed", 0},
     {"json", 'j', NULL, 0, "print JSON: an array with an object per fact, or the noise", 0},
     {0},
 };
@@ -17,6 +19,7 @@ static const struct argp_option known[] = {
 typedef struct doctor_options {
     bool json;
     bool noise;
+    bool restore;
     double seconds;
 } doctor_options;
 
@@ -30,6 +33,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'n':
         o->noise = true;
+        return 0;
+    case 'r':
+        o->restore = true;
         return 0;
     case ARGP_KEY_ARG:
         o->seconds = strtod(arg, &end);
@@ -119,6 +125,9 @@ int cmd_doctor(int argc, char **argv)
     argp_parse(&doctor_argp, argc, argv, 0, NULL, &o);
     if (o.noise) {
         return measure_noise(o.seconds, o.json);
+    }
+    if (o.restore && ks_clock_restore(&err) != KS_OK) {
+        return report_error(&err);
     }
     if (ks_probe_table(&table, &err) != KS_OK) {
         return report_error(&err);

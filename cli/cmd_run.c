@@ -135,6 +135,10 @@ static ks_status make_plan(const run_options *o, ks_plan **out, ks_error *err)
         ks_plan_max_configs(plan, (size_t)o->max_configs, err);
     }
     set_order(plan, o, err);
+    ks_plan_clock_control(plan, o->clocks, err);
+    ks_thermal thermal = KS_THERMAL_INIT;
+    thermal.mode = o->thermal;
+    ks_plan_thermal(plan, &thermal, err);
     return ks_plan_tolerant(plan, o->tolerant, err);
 }
 

@@ -14,9 +14,10 @@ int report_error(const ks_error *err)
     switch (err->code) {
     case KS_EINVAL:
     case KS_ENOTFOUND:
-    case KS_EPERM:
     case KS_ELIMIT:
         return EXIT_USAGE;
+    case KS_EPERM: /* of a file that was named, or of the machine */
+        return strcmp(err->origin, "nvml") == 0 ? EXIT_UNAVAILABLE : EXIT_USAGE;
     case KS_UNAVAILABLE:
         return EXIT_UNAVAILABLE;
     default:

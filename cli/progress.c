@@ -62,6 +62,10 @@ static void show_call(const ks_progress *now, const progress *p)
     }
     fprintf(stderr, ", %s %u/%u", now->phase == KS_PHASE_WARMUP ? "warm-up" : "run", now->run + 1,
             now->runs);
+    if (now->phase == KS_PHASE_WAIT) {
+        fprintf(stderr, ", waiting for the GPU to cool down (%.0f of %.0f degrees)", now->margin_c,
+                now->wanted_c);
+    }
     if (!isnan(now->remaining_s)) {
         show_time(now->remaining_s);
     }

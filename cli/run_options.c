@@ -1,5 +1,7 @@
 #include "run_options.h"
 
+#include "option_values.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,7 +16,9 @@ enum kind {
     RUNS,   /* a whole number, or auto */
     SECONDS,
     PERCENT,
-    ORDER
+    ORDER,
+    CLOCKS,
+    THERMAL
 };
 
 /* Keys of options without a letter. */
@@ -37,6 +41,8 @@ enum {
     KEY_ZIP,
     KEY_ORDER,
     KEY_SEED,
+    KEY_CLOCKS,
+    KEY_THERMAL,
     KEY_FILE,
     KEY_PLOT,
     KEY_PLOT_METRIC,
@@ -71,6 +77,12 @@ static const struct argp_option known[] = {
     {"tolerant", KEY_TOLERANT, NULL, 0, "go on after a call that failed", 2},
     {"output", KEY_OUTPUT, "inherit|F", 0,
      "send the program's stdout to stderr, or to a file; else it is only counted", 2},
+    {"clock-control", KEY_CLOCKS, "none|base", 0,
+     "base: lock the clocks of the first GPU meanwhile; as an administrator (default none)", 2},
+    {"thermal", KEY_THERMAL, "off|auto|manual", 0,
+     "wait before a call while the first GPU is hot: at 10 degrees below where it slows down, "
+     "until there are 20; auto: or as many as help (default off)",
+     2},
     {NULL, 0, NULL, 0, "Where results go:", 3},
     {"csv", KEY_CSV, "F", 0, "the table as CSV; - is stdout, in place of the table", 3},
     {"json", KEY_JSON, "F", 0, "everything as JSON; - is stdout, in place of the table", 3},
@@ -114,6 +126,8 @@ static const struct {
     NUMBER_PLACE(KEY_SEED, seed, 1, INT64_MAX),
     PLACE(KEY_TIMEOUT, SECONDS, timeout_s),
     PLACE(KEY_ORDER, ORDER, order),
+    PLACE(KEY_CLOCKS, CLOCKS, clocks),
+    PLACE(KEY_THERMAL, THERMAL, thermal),
     PLACE(KEY_CSV, TEXT, csv),
     PLACE(KEY_JSON, TEXT, json),
     PLACE(KEY_PLOT_X, TEXT, plot_x),
@@ -193,90 +207,6 @@ static ks_status no_memory(ks_error *err)
     return ks_fail(err, KS_ENOMEM, "cli", 0, "out of memory");
 }
 
-static ks_status read_flag(const char *name, const char *value, bool *out, ks_error *err)
-{
-    static const char *const words[][2] = {{"false", "true"}, {"no", "yes"}, {"off", "on"}};
-    for (size_t i = 0; value != NULL && i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(value, words[i][0]) == 0 || strcmp(value, words[i][1]) == 0) {
-            *out = strcmp(value, words[i][1]) == 0;
-            return KS_OK;
-        }
-    }
-    *out = true; /* on the command line there is no value */
-    return value == NULL
-               ? KS_OK
-               : ks_fail(err, KS_EINVAL, "cli", 0, "%s is true or false, not '%s'", name, value);
-}
-
-static ks_status read_number(const char *name, const char *value, uint64_t least, uint64_t most,
-                             uint64_t *out, ks_error *err)
-{
-    errno = 0;
-    char *end = NULL;
-    unsigned long long number = strtoull(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number < least ||
-        number > most) {
-        return ks_fail(err, KS_EINVAL, "cli", 0,
-                       "%s takes a whole number from %llu to %llu, not '%s'", name,
-                       (unsigned long long)least, (unsigned long long)most, value);
-    }
-    *out = number;
-    return KS_OK;
-}
-
-/* Whether a text is a decimal number above 0 and up to `most`, with a point in every locale (only
- * LC_CTYPE is ever set here). */
-static bool read_decimal(const char *value, double most, double *out)
-{
-    char *end = NULL;
-    bool digit = value[0] == '.' || (value[0] >= '0' && value[0] <= '9');
-    *out = strtod(value, &end);
-    return digit && *end == '\0' && *out > 0.0 && *out <= most;
-}
-
-static ks_status read_seconds(const char *name, const char *value, double *out, ks_error *err)
-{
-    return read_decimal(value, 1e9, out)
-               ? KS_OK
-               : ks_fail(err, KS_EINVAL, "cli", 0,
-                         "%s takes seconds above 0, such as 0.5, not '%s'", name, value);
-}
-
-static ks_status read_percent(const char *name, const char *value, double *out, ks_error *err)
-{
-    return read_decimal(value, 99.0, out)
-               ? KS_OK
-               : ks_fail(err, KS_EINVAL, "cli", 0,
-                         "%s takes percent from above 0 to 99, such as 0.5, not '%s'", name, value);
-}
-
-/* `*out` is 0 for auto. */
-static ks_status read_runs(const char *name, const char *value, uint64_t *out, ks_error *err)
-{
-    if (strcmp(value, "auto") == 0) {
-        *out = 0;
-        return KS_OK;
-    }
-    ks_status status = read_number(name, value, 1, UINT32_MAX, out, NULL);
-    return status == KS_OK ? KS_OK
-                           : ks_fail(err, KS_EINVAL, "cli", 0,
-                                     "%s takes a whole number from 1 to %u, or auto, not '%s'",
-                                     name, UINT32_MAX, value);
-}
-
-static ks_status read_order(const char *name, const char *value, ks_order *out, ks_error *err)
-{
-    static const char *const orders[] = {"given", "shuffled", "interleaved"};
-    for (int i = KS_ORDER_GIVEN; i <= KS_ORDER_INTERLEAVED; i++) {
-        if (strcmp(value, orders[i]) == 0) {
-            *out = (ks_order)i;
-            return KS_OK;
-        }
-    }
-    return ks_fail(err, KS_EINVAL, "cli", 0, "%s is given, shuffled or interleaved, not '%s'", name,
-                   value);
-}
-
 /* Put an option's value where it belongs; `name` is what the user calls it. */
 static ks_status store(run_options *options, size_t place, const char *name, const char *value,
                        ks_error *err)
@@ -295,6 +225,10 @@ static ks_status store(run_options *options, size_t place, const char *name, con
         return read_percent(name, value, at, err);
     case ORDER:
         return read_order(name, value, at, err);
+    case CLOCKS:
+        return read_clocks(name, value, at, err);
+    case THERMAL:
+        return read_thermal(name, value, at, err);
     case LIST:
         return add_text(at, value) ? KS_OK : no_memory(err);
     case TEXT:

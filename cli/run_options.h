@@ -27,6 +27,8 @@ typedef struct run_options {
     uint64_t seed;        /* 0: drawn */
     double timeout_s;     /* 0: none */
     ks_order order;
+    ks_clock_control clocks;
+    ks_thermal_mode thermal;
     char *csv;
     char *json;
     char *plot_x;

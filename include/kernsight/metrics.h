@@ -123,6 +123,18 @@ KS_API ks_status ks_probe_table(ks_table **out, ks_error *err);
  */
 KS_API ks_status ks_release(ks_error *err);
 
+/**
+ * Give back the clocks of GPUs that this process has locked (ks_plan_clock_control()), and those
+ * that processes of this user left locked when they were killed. A run gives back its own: this is
+ * for a process that ends in another way than by exit(), and for cleaning up. A run that goes on
+ * locks them again before its next call.
+ *
+ * @return KS_OK, also where there was nothing to do; KS_EPERM, KS_UNAVAILABLE: the driver refuses
+ *
+ * Threads: any; not in a signal handler.
+ */
+KS_API ks_status ks_clock_restore(ks_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -223,9 +223,63 @@ KS_API ks_status ks_plan_replay(ks_plan *plan, ks_replay replay, ks_error *err);
 typedef enum ks_cache_control {
     KS_CACHE_FLUSH = 0, /**< nothing of its own: they are swept before each annotated kernel */
     KS_CACHE_NONE,      /**< what was left there */
+    KS_CACHE_BOTH,      /**< each in turn: passes with swept caches, then passes without; two rows
+                             for each metric that counters tell, and the column `CacheControl` says
+                             which is which. ks_derivation_metric() gives those of swept caches */
 } ks_cache_control;
 
 KS_API ks_status ks_plan_cache_control(ks_plan *plan, ks_cache_control control, ks_error *err);
+
+/** What the GPU's clocks are under while a plan runs. */
+typedef enum ks_clock_control {
+    KS_CLOCK_NONE = 0, /**< left alone */
+    KS_CLOCK_BASE,     /**< locked to the base clock, which the GPU can keep up; needs an
+                            administrator */
+    KS_CLOCK_TRY_BASE, /**< likewise if it can be done; else left alone, with a warning */
+} ks_clock_control;
+
+/**
+ * Lock the clocks of the GPU that is used: that of the context that is current on the thread that
+ * calls ks_run(), before each call of the body; the first one while there is none. A lock counts
+ * for all processes. It is given back when the run ends, however it does, and at the end of the
+ * process; a process that is killed leaves it (`kernsight doctor` says so): see ks_clock_restore().
+ *
+ * ks_run() fails (KS_EPERM, KS_UNAVAILABLE) before it calls anything where KS_CLOCK_BASE cannot be
+ * had. Column `ClockControl`: `base` or `none`, as it was.
+ */
+KS_API ks_status ks_plan_clock_control(ks_plan *plan, ks_clock_control control, ks_error *err);
+
+typedef enum ks_thermal_mode {
+    KS_THERMAL_OFF = 0, /**< no waiting */
+    KS_THERMAL_AUTO,    /**< `cont_c` follows what is seen */
+    KS_THERMAL_MANUAL,  /**< it does not */
+} ks_thermal_mode;
+
+/** When measuring waits for a GPU to cool down. Degrees Celsius are those below the temperature at
+ * which it slows down: many are cool. */
+typedef struct ks_thermal {
+    size_t struct_size;
+    ks_thermal_mode mode;
+    int32_t wait_c;   /**< wait with so many degrees or fewer ... */
+    int32_t cont_c;   /**< ... until there are so many */
+    double timeout_s; /**< for so long; in mode auto until fewer are enough, down to 12 */
+    int32_t device;   /**< CUDA's number of the GPU to watch; -1: the one that is used */
+} ks_thermal;
+
+// clang-format off
+#define KS_THERMAL_INIT {sizeof(ks_thermal), KS_THERMAL_AUTO, 10, 20, 180.0, -1}
+// clang-format on
+
+/**
+ * Watch the heat of a GPU, and wait before a measured call while it is too hot. Default: off. Where
+ * the driver does not tell, nothing is waited for, and a warning says so. Waits are told
+ * (KS_PHASE_WAIT), are in the column `ThermalWait` and end when the plan is cancelled; one that is
+ * in vain ends the run (KS_ELIMIT, origin "thermal").
+ *
+ * @param[in] options  NULL: the defaults of KS_THERMAL_INIT
+ * @return KS_EINVAL: `cont_c` is not above `wait_c`, or another is out of its range
+ */
+KS_API ks_status ks_plan_thermal(ks_plan *plan, const ks_thermal *options, ks_error *err);
 
 /**
  * Whether the GPU's counters stay with this process after a run, so that the next one with the same
@@ -281,6 +335,7 @@ typedef enum ks_phase {
     KS_PHASE_WARMUP,    /**< before a warm-up call */
     KS_PHASE_RUN,       /**< before a measured call */
     KS_PHASE_END,       /**< after the last call, however the run ended */
+    KS_PHASE_WAIT,      /**< before a measured call, while a GPU cools down: twice a second */
 } ks_phase;
 
 typedef struct ks_progress {
@@ -296,8 +351,11 @@ typedef struct ks_progress {
     uint64_t calls;      /**< calls of the body in all; at least, when it is found out; lowered for
                               each config that a time budget ends before its fewest runs */
     double elapsed_s;    /**< since KS_PHASE_START */
-    double remaining_s;  /**< estimate; NaN while unknown */
+    double remaining_s;  /**< estimate, without waits to come; NaN while unknown */
     const ks_call *call; /**< the call; NULL at KS_PHASE_START and KS_PHASE_END */
+    double waited_s;     /**< for a GPU to cool down, since KS_PHASE_START */
+    double margin_c;     /**< at KS_PHASE_WAIT: degrees below where it slows down; else NaN ... */
+    double wanted_c;     /**< ... and how many it waits for */
 } ks_progress;
 
 /** Called by the thread that called ks_run(), never while something is measured. */

@@ -41,7 +41,8 @@ KS_API size_t ks_results_succeeded(const ks_results *results);
  *
  * Shape: a row per annotation, config, run and metric: text columns `Annotation`, `Metric`, `Unit`;
  * the parameters; `Config` and `Run` (KS_I64, from 0), `Value` (KS_F64, missing if there is none)
- * and `Reason` (why it is missing).
+ * and `Reason` (why it is missing). Where both cache controls were measured (KS_CACHE_BOTH) also
+ * text `CacheControl`.
  *
  * @param[out] out  new table, free with ks_table_free(); untouched on failure
  */

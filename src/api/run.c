@@ -30,7 +30,9 @@ typedef struct setup {
     uint32_t *sequence;
     ks_catalogue catalogue;
     ks_choice choice;
-    ks_metric *metrics;   /* in the order in which they were asked for */
+    ks_metric *metrics; /* in the order in which they were asked for; of two cache controls twice */
+    size_t *entries;    /* by metric: of the catalogue */
+    size_t metric_count;
     ks_metric **pointers; /* the same, collector by collector ... */
     uint32_t *numbers;    /* ... and their indices in `metrics` */
     ks_member members[KS_MEMBERS_MAX];
@@ -39,6 +41,8 @@ typedef struct setup {
     uint32_t passes;
     ks_ledger ledger;
     ks_controls controls;
+    ks_controls warm; /* the same, for the second collector of two cache controls */
+    ks_control *control;
     bool in_session;
     ks_results *results;
 } setup;
@@ -48,6 +52,7 @@ static void tear_down(setup *s)
     for (size_t i = s->member_count; i-- > 0;) {
         s->members[i].ops->close(s->members[i].collector);
     }
+    ks_control_close(s->control);
     if (s->in_session) {
         ks_session_close();
     }
@@ -55,6 +60,7 @@ static void tear_down(setup *s)
     ks_catalogue_fini(&s->catalogue);
     ks_free(s->choice.entries);
     ks_free(s->metrics);
+    ks_free(s->entries);
     ks_free(s->pointers);
     ks_free(s->numbers);
     ks_free(s->sequence);
@@ -84,6 +90,12 @@ static ks_status check_plan(setup *s, ks_body_fn body, void *user, ks_error *err
                                 .ignored = s->plan->ignored.texts,
                                 .ignored_count = s->plan->ignored.count,
                                 .cancelled = &s->plan->cancelled};
+    s->warm = s->controls;
+    if (s->plan->cache == KS_CACHE_BOTH) {
+        s->controls.cache = KS_CACHE_FLUSH;
+        s->warm.cache = KS_CACHE_NONE;
+        s->controls.one_of_two = s->warm.one_of_two = true;
+    }
     s->seed = s->plan->seed;
     while (s->seed == 0 && s->plan->order == KS_ORDER_SHUFFLED) {
         if (getrandom(&s->seed, sizeof s->seed, 0) != (ssize_t)sizeof s->seed) {
@@ -97,15 +109,21 @@ static ks_status check_plan(setup *s, ks_body_fn body, void *user, ks_error *err
 /* Metrics in the order in which they were asked for. */
 static ks_status make_metrics(setup *s, ks_error *err)
 {
-    size_t count = s->choice.count;
+    size_t count = 2 * s->choice.count;
+    s->entries = ks_calloc(count, sizeof *s->entries);
     s->metrics = ks_calloc(count, sizeof *s->metrics);
     s->pointers = ks_calloc(count, sizeof *s->pointers);
     s->numbers = ks_calloc(count, sizeof *s->numbers);
-    if (s->metrics == NULL || s->pointers == NULL || s->numbers == NULL) {
+    if (s->entries == NULL || s->metrics == NULL || s->pointers == NULL || s->numbers == NULL) {
         return ks_enomem(err);
     }
-    for (size_t i = 0; i < count; i++) {
-        s->metrics[i].name = s->catalogue.entries[s->choice.entries[i]].entry.name;
+    for (size_t i = 0; i < s->choice.count; i++) {
+        const ks_metric_entry *entry = &s->catalogue.entries[s->choice.entries[i]].entry;
+        bool twice = s->plan->cache == KS_CACHE_BOTH && entry->cached;
+        for (int warm = 0; warm <= (twice ? 1 : 0); warm++) {
+            s->entries[s->metric_count] = s->choice.entries[i];
+            s->metrics[s->metric_count++] = (ks_metric){.name = entry->name, .warm = warm != 0};
+        }
     }
     return KS_OK;
 }
@@ -114,7 +132,7 @@ static ks_status make_metrics(setup *s, ks_error *err)
 static ks_status check_derived(const setup *s, ks_error *err)
 {
     for (size_t i = 0; i < s->plan->derive_count; i++) {
-        for (size_t m = 0; m < s->choice.count; m++) {
+        for (size_t m = 0; m < s->metric_count; m++) {
             if (strcmp(s->plan->derives[i].name, s->metrics[m].name) == 0) {
                 return ks_fail(err, KS_EINVAL, "plan", 0,
                                "the derived metric '%s' has the name of a measured one; choose "
@@ -126,8 +144,8 @@ static ks_status check_derived(const setup *s, ks_error *err)
     return KS_OK;
 }
 
-static ks_status open_member(setup *s, const ks_collector_ops *ops, size_t first, size_t count,
-                             ks_error *err)
+static ks_status open_member(setup *s, const ks_collector_ops *ops, const ks_controls *controls,
+                             size_t first, size_t count, ks_error *err)
 {
     if (s->member_count == KS_MEMBERS_MAX) {
         return ks_fail(err, KS_ELIMIT, "run", 0, "more than %d collectors at once", KS_MEMBERS_MAX);
@@ -137,7 +155,7 @@ static ks_status open_member(setup *s, const ks_collector_ops *ops, size_t first
                                   .numbers = s->numbers + first,
                                   .count = (uint32_t)count,
                                   .ledger = &s->ledger,
-                                  .controls = &s->controls};
+                                  .controls = controls};
     ks_member *m = &s->members[s->member_count];
     *m = (ks_member){.ops = ops, .numbers = spec.numbers, .metric_count = spec.count};
     KS_TRY(ops->open(&spec, &m->collector, err));
@@ -148,24 +166,56 @@ static ks_status open_member(setup *s, const ks_collector_ops *ops, size_t first
     return KS_OK;
 }
 
+/* The metrics of a collector: those of the second cache control are another one's. */
+static void take_metrics(setup *s, size_t collector, bool warm, size_t *done)
+{
+    for (size_t i = 0; i < s->metric_count; i++) {
+        if (s->catalogue.entries[s->entries[i]].collector == collector &&
+            s->metrics[i].warm == warm) {
+            s->pointers[*done] = &s->metrics[i];
+            s->numbers[(*done)++] = (uint32_t)i;
+        }
+    }
+}
+
 static ks_status open_collectors(setup *s, const ks_collector_ops *const *collectors, ks_error *err)
 {
     KS_TRY(make_metrics(s, err));
     KS_TRY(check_derived(s, err));
     size_t done = 0;
     for (size_t c = 0; collectors[c] != NULL; c++) {
-        size_t first = done;
-        for (size_t i = 0; i < s->choice.count; i++) {
-            if (s->catalogue.entries[s->choice.entries[i]].collector == c) {
-                s->pointers[done] = &s->metrics[i];
-                s->numbers[done++] = (uint32_t)i;
+        for (int warm = 0; warm <= 1; warm++) {
+            size_t first = done;
+            take_metrics(s, c, warm != 0, &done);
+            if (done > first) {
+                KS_TRY(open_member(s, collectors[c], warm != 0 ? &s->warm : &s->controls, first,
+                                   done - first, err));
             }
-        }
-        if (done > first) {
-            KS_TRY(open_member(s, collectors[c], first, done - first, err));
         }
     }
     s->passes = ks_schedule(s->members, s->member_count);
+    return KS_OK;
+}
+
+/* What the plan wants of GPUs besides. Where it measures one their clocks are looked at. */
+static ks_status open_control(setup *s, ks_error *err)
+{
+    bool gpu = false;
+    for (size_t i = 0; i < s->metric_count; i++) {
+        gpu = gpu || s->metrics[i].card != NULL;
+    }
+    bool locks = s->plan->clocks != KS_CLOCK_NONE;
+    if (!gpu && !locks && s->plan->thermal.mode == KS_THERMAL_OFF) {
+        return KS_OK;
+    }
+    const ks_control_spec spec = {
+        .clocks = s->plan->clocks, .thermal = &s->plan->thermal, .cancelled = &s->plan->cancelled};
+    KS_TRY(ks_control_open(&spec, &s->control, err));
+    for (size_t i = 0; i < s->metric_count; i++) {
+        if (s->metrics[i].card != NULL || locks) {
+            s->metrics[i].clock = ks_control_clocks(s->control);
+        }
+    }
     return KS_OK;
 }
 
@@ -201,14 +251,35 @@ static ks_status add_runs_facts(const ks_plan *plan, ks_table *t, ks_error *err)
     return KS_OK;
 }
 
+static ks_status add_control_facts(const setup *s, ks_table *t, ks_error *err)
+{
+    static const char *const modes[] = {"off", "auto", "manual"};
+    const ks_thermal *thermal = &s->plan->thermal;
+    if (s->plan->clocks != KS_CLOCK_NONE) {
+        KS_TRY(ks_table_add_fact(t, "plan.clock_control", ks_text("base"), err));
+    }
+    if (s->plan->cache == KS_CACHE_BOTH) {
+        KS_TRY(ks_table_add_fact(t, "plan.cache_control", ks_text("both"), err));
+    }
+    if (thermal->mode == KS_THERMAL_OFF) {
+        return KS_OK;
+    }
+    KS_TRY(ks_table_add_fact(t, "plan.thermal", ks_text(modes[thermal->mode]), err));
+    KS_TRY(ks_table_add_fact(t, "plan.thermal_wait", ks_i64(thermal->wait_c), err));
+    KS_TRY(ks_table_add_fact(t, "plan.thermal_cont", ks_i64(thermal->cont_c), err));
+    return ks_table_add_fact(t, "plan.thermal_timeout", ks_f64(thermal->timeout_s), err);
+}
+
 static ks_status add_plan_facts(const setup *s, ks_table *t, ks_error *err)
 {
     const ks_plan *plan = s->plan;
     for (size_t i = 0; i < plan->param_count; i++) {
         KS_TRY(ks_table_add_fact(t, "plan.parameters[]", ks_text(plan->params[i].name), err));
     }
-    for (size_t i = 0; i < s->choice.count; i++) {
-        KS_TRY(ks_table_add_fact(t, "plan.metrics[]", ks_text(s->metrics[i].name), err));
+    for (size_t i = 0; i < s->metric_count; i++) {
+        if (!s->metrics[i].warm) {
+            KS_TRY(ks_table_add_fact(t, "plan.metrics[]", ks_text(s->metrics[i].name), err));
+        }
     }
     static const char *const orders[] = {"given", "shuffled", "interleaved"};
     bool shuffled = plan->order == KS_ORDER_SHUFFLED;
@@ -223,6 +294,7 @@ static ks_status add_plan_facts(const setup *s, ks_table *t, ks_error *err)
     if (plan->normalize != NULL) {
         KS_TRY(ks_table_add_fact(t, "plan.normalize_against", ks_text(plan->normalize), err));
     }
+    KS_TRY(add_control_facts(s, t, err));
     KS_TRY(ks_table_add_fact(t, "plan.combine", ks_text(combine_text(plan)), err));
     return ks_table_add_fact(t, "plan.tolerant", ks_bool(plan->tolerant), err);
 }
@@ -262,6 +334,9 @@ static ks_status add_facts(const setup *s, const void *user, ks_error *err)
     KS_TRY(ks_table_add_fact(t, "start", ks_text(now), err));
     KS_TRY(ks_environment(&sink, err));
     for (size_t i = 0; i < s->member_count; i++) {
+        if (i > 0 && s->members[i].ops == s->members[i - 1].ops) {
+            continue; /* the same again, for the other cache control */
+        }
         KS_TRY(s->members[i].ops->facts(s->members[i].collector, &sink, err));
     }
     for (size_t i = 0; i < s->plan->fact_count; i++) {
@@ -280,9 +355,10 @@ static ks_status set_up(setup *s, const ks_collector_ops *const *collectors, ks_
     KS_TRY(ks_catalogue_init(&s->catalogue, collectors, err));
     KS_TRY(ks_catalogue_choose(&s->catalogue, s->plan, s->target, &s->choice, err));
     KS_TRY(open_collectors(s, collectors, err));
+    KS_TRY(open_control(s, err));
     KS_TRY(ks_session_open(s->slots, err));
     s->in_session = true;
-    KS_TRY(ks_results_new(s->plan, s->configs, s->metrics, (uint32_t)s->choice.count, &s->results,
+    KS_TRY(ks_results_new(s->plan, s->configs, s->metrics, (uint32_t)s->metric_count, &s->results,
                           err));
     for (size_t i = 0; i < s->member_count; i++) {
         const ks_member *m = &s->members[i];
@@ -307,10 +383,11 @@ static ks_status run(setup *s, ks_body_fn body, void *user, ks_error *err)
                               .sequence = s->sequence,
                               .configs = s->configs,
                               .metrics = s->metrics,
-                              .metric_count = (uint32_t)s->choice.count,
+                              .metric_count = (uint32_t)s->metric_count,
                               .members = s->members,
                               .member_count = s->member_count,
                               .ledger = &s->ledger,
+                              .control = s->control,
                               .sinks = sinks,
                               .sink_count = sizeof sinks / sizeof sinks[0]};
     return ks_run_loop(&spec, s->passes, err);

@@ -39,6 +39,7 @@ typedef struct ks_metric_entry {
     const char *description;
     const char *reason; /**< why it cannot be measured here; NULL: it can */
     unsigned targets;   /**< ks_target flags */
+    bool cached;        /**< it depends on what a kernel finds in the GPU's caches */
 } ks_metric_entry;
 
 typedef struct ks_metric_sink {
@@ -55,7 +56,8 @@ typedef struct ks_fact_sink {
 /** What a plan says of GPUs. Borrowed from the plan. */
 typedef struct ks_controls {
     ks_replay replay;
-    ks_cache_control cache;
+    ks_cache_control cache;     /**< never both: there is a collector for each then */
+    bool one_of_two;            /**< there is */
     bool give_back;             /**< the counters, at close() */
     const char *const *ignored; /**< patterns of kernels that are not measured */
     size_t ignored_count;
@@ -128,6 +130,10 @@ typedef struct ks_collector_ops {
     /** On a thread that entered a region and ends during the call, where visits that it began may
      * still be open: what it holds that is scarce is given back. As hot. */
     void (*thread_end)(void *self);
+    /** Whether the body is to be called once more for the same run, in a pass that nobody shares:
+     * asked after each call of it that succeeded, with its visits still there. The last call's stay
+     * for run_end; of those before it the collector adds up what it needs. NULL: never. */
+    ks_status (*again)(ks_collector *self, bool *out, ks_error *err);
     ks_status (*run_end)(ks_collector *self, const ks_run_ctx *ctx, ks_samples *into,
                          ks_error *err);
     ks_status (*pass_end)(ks_collector *self, ks_error *err);

@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "collect/clock/clock.h"
+#include "collect/nvidia/board/board.h"
 #include "collect/nvidia/nvidia.h"
 #include "collect/nvidia/tracing/tracing.h"
 #include "collect/perf/perf.h"
 
-const ks_collector_ops *const ks_collectors[] = {&ks_clock_ops, &ks_perf_ops, &ks_tracing_ops,
-                                                 &ks_nvidia_ops, NULL};
+const ks_collector_ops *const ks_collectors[] = {&ks_clock_ops,   &ks_perf_ops,   &ks_board_ops,
+                                                 &ks_tracing_ops, &ks_nvidia_ops, NULL};
 
 ks_status ks_no_warm_begin(ks_collector *self, bool first, ks_error *err)
 {

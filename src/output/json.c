@@ -199,13 +199,21 @@ static ks_status write_facts(writer *w, const ks_table *table, bool plan)
 /* The columns of a table of samples. */
 typedef struct sample_columns {
     size_t annotation, metric, unit, config, run, value, reason;
+    size_t cache; /* there, where metrics come twice */
 } sample_columns;
+
+/* NULL: there is none. */
+static const char *cache_of(const ks_table *t, const sample_columns *c, size_t row)
+{
+    return c->cache < t->column_count ? ks_table_text(t, row, c->cache) : NULL;
+}
 
 static bool same_series(const ks_table *t, const sample_columns *c, size_t a, size_t b)
 {
     return ks_table_text(t, a, c->annotation) == ks_table_text(t, b, c->annotation) &&
            ks_table_text(t, a, c->metric) == ks_table_text(t, b, c->metric) &&
-           ks_table_get(t, a, c->config).as.i64 == ks_table_get(t, b, c->config).as.i64;
+           ks_table_get(t, a, c->config).as.i64 == ks_table_get(t, b, c->config).as.i64 &&
+           cache_of(t, c, a) == cache_of(t, c, b);
 }
 
 static bool add_missing(writer *w, yyjson_mut_val *list, const ks_table *t, const sample_columns *c,
@@ -234,6 +242,10 @@ static ks_status write_series(writer *w, const ks_table *t, const sample_columns
         add_key(w->doc, object, "metric", json_value(w->doc, ks_table_get(t, first, c->metric))) &&
         add_key(w->doc, object, "unit", json_value(w->doc, ks_table_get(t, first, c->unit))) &&
         add_key(w->doc, object, "config", json_value(w->doc, ks_table_get(t, first, c->config)));
+    if (fits && cache_of(t, c, first) != NULL) {
+        fits = add_key(w->doc, object, "cache_control",
+                       json_value(w->doc, ks_table_get(t, first, c->cache)));
+    }
     for (size_t row = first; fits && row < end; row++) {
         fits = yyjson_mut_arr_append(values, json_value(w->doc, ks_table_get(t, row, c->value)));
         if (fits && !ks_table_valid(t, row, c->value)) {
@@ -249,7 +261,7 @@ static ks_status write_series(writer *w, const ks_table *t, const sample_columns
 
 static ks_status write_samples(writer *w, const ks_table *t)
 {
-    const sample_columns c = {
+    sample_columns c = {
         .annotation = ks_table_find(t, "Annotation"),
         .metric = ks_table_find(t, "Metric"),
         .unit = ks_table_find(t, "Unit"),
@@ -257,7 +269,11 @@ static ks_status write_samples(writer *w, const ks_table *t)
         .run = ks_table_find(t, "Run"),
         .value = ks_table_find(t, "Value"),
         .reason = ks_table_find(t, "Reason"),
+        .cache = ks_table_find(t, "CacheControl"),
     };
+    if (c.cache < c.reason) { /* a parameter of that name */
+        c.cache = t->column_count;
+    }
     for (size_t first = 0; first < t->rows;) {
         size_t end = first + 1;
         while (end < t->rows && same_series(t, &c, first, end)) {

@@ -140,11 +140,27 @@ static ks_status check_infos(const ks_plan *plan, ks_error *err)
     return KS_OK;
 }
 
+/* Rows that differ by their cache control alone need the column that tells it. */
+static ks_status check_cache_column(const ks_plan *plan, ks_error *err)
+{
+    static const char column[] = "CacheControl";
+    bool taken = ks_plan_find_param(plan, column) < plan->param_count;
+    for (size_t i = 0; i < plan->info_count; i++) {
+        taken = taken || strcmp(plan->infos[i].name, column) == 0;
+    }
+    return taken ? ks_fail(err, KS_EINVAL, "plan", 0,
+                           "a parameter or info collector is named %s, the column that tells rows "
+                           "of swept caches from others; choose another name",
+                           column)
+                 : KS_OK;
+}
+
 ks_status ks_plan_check(const ks_plan *plan, ks_error *err)
 {
     size_t count = 0;
     KS_TRY(ks_plan_count(plan, &count, err));
-    return check_infos(plan, err);
+    KS_TRY(check_infos(plan, err));
+    return plan->cache == KS_CACHE_BOTH ? check_cache_column(plan, err) : KS_OK;
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014): small, and good enough to shuffle. */

@@ -21,6 +21,7 @@ ks_status ks_plan_new(ks_plan **out, ks_error *err)
     plan->max_configs = DEFAULT_MAX_CONFIGS;
     plan->runs = 1;
     plan->warmup = 1;
+    plan->thermal = ks_thermal_off;
     atomic_init(&plan->cancelled, false);
     *out = plan;
     return KS_OK;
@@ -257,33 +258,6 @@ ks_status ks_plan_tolerant(ks_plan *plan, bool tolerant, ks_error *err)
 {
     KS_ENTER_PLAN(plan, err);
     plan->tolerant = tolerant;
-    return KS_OK;
-}
-
-ks_status ks_plan_replay(ks_plan *plan, ks_replay replay, ks_error *err)
-{
-    KS_ENTER_PLAN(plan, err);
-    if (replay < KS_REPLAY_AUTO || replay > KS_REPLAY_KERNEL) {
-        return ks_fail(err, KS_EINVAL, "plan", 0, "there is no replay mode %d", (int)replay);
-    }
-    plan->replay = replay;
-    return KS_OK;
-}
-
-ks_status ks_plan_cache_control(ks_plan *plan, ks_cache_control control, ks_error *err)
-{
-    KS_ENTER_PLAN(plan, err);
-    if (control != KS_CACHE_FLUSH && control != KS_CACHE_NONE) {
-        return ks_fail(err, KS_EINVAL, "plan", 0, "there is no cache control %d", (int)control);
-    }
-    plan->cache = control;
-    return KS_OK;
-}
-
-ks_status ks_plan_hold_counters(ks_plan *plan, bool hold, ks_error *err)
-{
-    KS_ENTER_PLAN(plan, err);
-    plan->give_back = !hold;
     return KS_OK;
 }
 

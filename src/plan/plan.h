@@ -74,6 +74,8 @@ struct ks_plan {
     bool tolerant;
     ks_replay replay;
     ks_cache_control cache;
+    ks_clock_control clocks;
+    ks_thermal thermal;
     bool give_back;       /**< the counters, when the run ends */
     ks_text_list ignored; /**< patterns of kernels */
 
@@ -88,6 +90,9 @@ struct ks_plan {
     void *progress_user;
     atomic_bool cancelled; /**< set by ks_plan_cancel(), taken back when a run ends */
 };
+
+/** No thermal guard. */
+extern const ks_thermal ks_thermal_off;
 
 /** KS_ENTER() of a function that builds a plan. */
 #define KS_ENTER_PLAN(plan, err)    \

@@ -47,6 +47,7 @@
     X(CACHE_CONTROL, "CacheControl", KS_TEXT, true)  \
     X(CLOCK_CONTROL, "ClockControl", KS_TEXT, true)  \
     X(CLOCK_MHZ, "ClockMHz", KS_F64, true)           \
+    X(THERMAL_WAIT, "ThermalWait", KS_F64, true)     \
     X(DEVICE, "Device", KS_TEXT, true)               \
     X(SOURCE, "Source", KS_TEXT, true)
 
@@ -75,6 +76,7 @@ typedef struct builder {
     size_t at[COLUMN_COUNT]; /* index of each fixed column, or LEFT_OUT */
     size_t first_param;
     size_t row; /* being filled */
+    bool *warm; /* by row: it is of the second of two metrics of one name */
     bool whole; /* every sample is a whole number: extremes are too */
     ks_rows rows;
     ks_info_columns infos;
@@ -118,17 +120,25 @@ static ks_status leave_out(builder *b, enum column column)
     return status;
 }
 
+/* Where each metric has two rows, what tells them apart is one more parameter. */
+static ks_role role_of(const builder *b, enum column column)
+{
+    return column == CACHE_CONTROL && b->r->plan->cache == KS_CACHE_BOTH ? KS_ROLE_PARAMETER
+                                                                         : KS_ROLE_PLAIN;
+}
+
 static ks_status add_columns(builder *b)
 {
     for (enum column c = 0; c < COLUMN_COUNT; c++) {
         bool unused = (c == BASELINE && b->r->plan->normalize == NULL) ||
-                      (c == STOP_REASON && !b->r->plan->auto_runs);
+                      (c == STOP_REASON && !b->r->plan->auto_runs) ||
+                      (c == THERMAL_WAIT && b->r->plan->thermal.mode == KS_THERMAL_OFF);
         if (unused) {
             b->at[c] = LEFT_OUT;
         } else if (fixed[c].ours && is_taken(b, fixed[c].name)) {
             KS_TRY(leave_out(b, c));
         } else {
-            KS_TRY(ks_table_add_column(b->table, fixed[c].name, column_type(b, c), KS_ROLE_PLAIN,
+            KS_TRY(ks_table_add_column(b->table, fixed[c].name, column_type(b, c), role_of(b, c),
                                        &b->at[c], b->err));
         }
         if (c == METRIC) {
@@ -278,7 +288,6 @@ static ks_status set_card(builder *b, size_t row, const ks_card *card)
     if (card == NULL) {
         return KS_OK;
     }
-    KS_TRY(set_text(b, row, CLOCK_CONTROL, "none"));
     KS_TRY(set_text(b, row, DEVICE, card->name));
     KS_TRY(set_text(b, row, GPU, card->name));
     if (card->compute_khz > 0) {
@@ -311,6 +320,7 @@ static ks_status set_metric(builder *b, size_t row, const ks_row *from)
     set_i64(b, row, PASSES, metric->passes);
     KS_TRY(set_text(b, row, REPLAY, metric->replay));
     KS_TRY(set_text(b, row, CACHE_CONTROL, metric->cache));
+    KS_TRY(set_text(b, row, CLOCK_CONTROL, metric->clock));
     KS_TRY(set_card(b, row, metric->card));
     return set_pooled(b, row, SOURCE, r->metric_sources[from->metric]);
 }
@@ -326,6 +336,7 @@ static ks_status fill_row(builder *b, size_t row, const ks_row *from)
     KS_TRY(set_metric(b, row, from));
     KS_TRY(set_region(b, row, from));
     KS_TRY(set_text(b, row, STOP_REASON, stop_reason(from->record->stop)));
+    set_f64(b, row, THERMAL_WAIT, from->record->waited_s);
     set_statistics(b, row, from);
     KS_TRY(set_remark(b, row, FAILURE, from, ks_say_failure));
     KS_TRY(set_remark(b, row, WARNINGS, from, ks_say_warnings));
@@ -356,7 +367,14 @@ static ks_status add_row(void *self, const ks_row *shape)
     builder *b = self;
     ks_row row = *shape;
     ks_rows_compute(&b->rows, &row);
+    b->warm[b->row] = !row.derived && b->r->metrics[row.metric].warm;
     return fill_row(b, b->row++, &row);
+}
+
+/* Of a metric among the means, with swept caches or the second of its name. */
+static size_t place_of(ks_text_id metric, bool warm)
+{
+    return 2 * (size_t)metric + warm;
 }
 
 /* Geometric means over the configs of the same annotation and metric. Rows of an annotation lie
@@ -365,7 +383,8 @@ static ks_status add_geomeans(builder *b)
 {
     const ks_table *t = b->table;
     size_t rows = ks_table_rows(t);
-    ks_geomean *means = ks_calloc(t->pool.count + 1, sizeof *means); /* by the metric's name */
+    /* by the metric's name, twice: with swept caches, and without */
+    ks_geomean *means = ks_calloc(2 * (t->pool.count + 1), sizeof *means);
     if (means == NULL) {
         return ks_enomem(b->err);
     }
@@ -373,13 +392,16 @@ static ks_status add_geomeans(builder *b)
     const ks_text_id *metrics = t->columns[b->at[METRIC]].cells;
     for (size_t first = 0, end = 0; first < rows; first = end) {
         for (end = first; end < rows && annotations[end] == annotations[first]; end++) {
-            means[metrics[end]] = (ks_geomean){0};
+            means[place_of(metrics[end], false)] = means[place_of(metrics[end], true)] =
+                (ks_geomean){0};
         }
         for (size_t row = first; row < end; row++) {
-            ks_geomean_add(&means[metrics[row]], ks_table_number(t, row, b->at[AVG]));
+            ks_geomean_add(&means[place_of(metrics[row], b->warm[row])],
+                           ks_table_number(t, row, b->at[AVG]));
         }
         for (size_t row = first; row < end; row++) {
-            set_f64(b, row, GEOMEAN, ks_geomean_value(&means[metrics[row]]));
+            set_f64(b, row, GEOMEAN,
+                    ks_geomean_value(&means[place_of(metrics[row], b->warm[row])]));
         }
     }
     ks_free(means);
@@ -399,6 +421,10 @@ static ks_status fill_table(builder *b)
     KS_TRY(add_columns(b));
     KS_TRY(ks_rows_each(&b->rows, count_row, &rows));
     KS_TRY(ks_table_add_rows(b->table, rows, b->err));
+    b->warm = ks_calloc(rows, sizeof *b->warm);
+    if (b->warm == NULL) {
+        return ks_enomem(b->err);
+    }
     KS_TRY(ks_rows_each(&b->rows, add_row, b));
     return add_geomeans(b);
 }
@@ -416,6 +442,7 @@ ks_status ks_results_build(ks_results *results, ks_error *err)
     if (status == KS_OK) {
         status = fill_table(&b);
     }
+    ks_free(b.warm);
     ks_info_columns_fini(&b.infos);
     ks_rows_fini(&b.rows);
     ks_free(b.ids);

@@ -257,6 +257,7 @@ static void add_counts(ks_region *joined, const ks_region *batch)
     joined->failed += batch->failed;
     joined->cycles += batch->cycles;
     joined->clock_ns += batch->clock_ns;
+    ks_results_clock_range(joined, batch->clock_low, batch->clock_high);
     joined->kernels = joined->kernels != 0 ? joined->kernels : batch->kernels;
     joined->differing = joined->differing != 0 ? joined->differing : batch->differing;
     joined->shares_added |= batch->shares_added;
@@ -330,6 +331,7 @@ static ks_status join_record(joiner *j, const group *g, uint32_t *runs)
         joined.stop = batch->stop;
         joined.failed_runs += batch->failed_runs;
         joined.unplaced += batch->unplaced;
+        joined.waited_s += batch->waited_s;
         joined.info_count += batch->info_count;
         size_t failures = to->failure_count + batch->failed_runs;
         KS_TRY(KS_GROW(to->failures, to->failure_capacity, failures, j->err));

@@ -16,6 +16,13 @@ static ks_status keep_annotation(ks_results *r, const char *path, uint32_t *out,
     return KS_OK;
 }
 
+void ks_results_clock_range(ks_region *region, double low, double high)
+{
+    bool first = region->clock_low == 0.0;
+    region->clock_low = first || (low > 0.0 && low < region->clock_low) ? low : region->clock_low;
+    region->clock_high = high > region->clock_high ? high : region->clock_high;
+}
+
 static ks_status keep_why(ks_results *r, size_t value, const char *why, ks_error *err)
 {
     ks_why reason = {.value = value};
@@ -117,12 +124,20 @@ static ks_status keep_remarks(ks_results *r, ks_region *region, const ks_samples
     return KS_OK;
 }
 
+/* A launch's time is told in steps of 32 ns at its begin and its end. From here on that is 0.5 % of
+ * it at most, where 2 % of the clock matter. */
+#define KS_CLOCK_LAUNCH_NS 12800.0
+
+/* The clock over all, and how it differs between runs. */
 static void note_clock(ks_region *region, const ks_samples *samples, uint32_t annotation)
 {
-    for (size_t i = 0; i < samples->clock_count; i++) {
-        if (samples->clocks[i].annotation == annotation) {
-            region->cycles = samples->clocks[i].cycles;
-            region->clock_ns = samples->clocks[i].ns;
+    for (uint32_t run = 0; run < samples->runs; run++) {
+        const ks_presence *p = ks_samples_presence(samples, annotation, run);
+        region->cycles += p->cycles;
+        region->clock_ns += p->ns;
+        if (p->ns > 0.0 && p->ns >= KS_CLOCK_LAUNCH_NS * p->timed) {
+            double mhz = p->cycles / p->ns * 1e3;
+            ks_results_clock_range(region, mhz, mhz);
         }
     }
 }
@@ -205,7 +220,8 @@ static ks_status keep_record(ks_results *r, const ks_batch *batch, ks_error *err
                                .runs = batch->samples->runs,
                                .stop = batch->stop,
                                .first_failure = r->kept.failure_count,
-                               .first_info = r->kept.infos.count};
+                               .first_info = r->kept.infos.count,
+                               .waited_s = batch->waited_s};
     for (uint32_t run = 0; run < batch->samples->runs; run++) {
         if (batch->samples->failures[run] != 0) {
             record.failed_runs++;

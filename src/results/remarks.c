@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "results/caches.h"
 
 /* "2 of 5 runs failed: why", "no value in 2 of 5 runs: why" where it was not the run that failed,
  * or why alone for a single run. */
@@ -48,6 +49,9 @@ static ks_buf *next(ks_buf *to)
 /* From this share of a value on it is told what annotations inside a region cost. */
 #define KS_SHARE_INSIDE 0.05
 
+/* A GPU's clock that moved more between the runs of a config is told. */
+#define KS_CLOCK_MOVED 0.02
+
 /* What the mean does not show: in the order of what to do about it. */
 static void warn_shape(const ks_results *r, const ks_shape *s, ks_buf *to)
 {
@@ -76,6 +80,27 @@ static void warn_shape(const ks_results *r, const ks_shape *s, ks_buf *to)
                     "the mean is in neither: look for what differs (clock, CPU, memory)",
                     share, pct);
     }
+}
+
+/* A clock that moves moves with it all that takes time. */
+static void warn_clock(const ks_metric *metric, const ks_region *region, ks_buf *to)
+{
+    char low[KS_NUM_MAX];
+    char high[KS_NUM_MAX];
+    char pct[KS_NUM_MAX];
+    double moved = region->clock_low > 0.0 ? region->clock_high / region->clock_low - 1.0 : 0.0;
+    if (metric->card == NULL || metric->kind == KS_COUNT || metric->kind == KS_PROPERTY ||
+        moved <= KS_CLOCK_MOVED) {
+        return;
+    }
+    ks_num_fixed(region->clock_low, 0, low);
+    ks_num_fixed(region->clock_high, 0, high);
+    ks_num_fixed(100.0 * moved, 1, pct);
+    ks_buf_addf(
+        next(to),
+        "the GPU's clock moved by %s %% between its runs, from %s to %s MHz: lock it (clock "
+        "control base), or wait until the GPU is cool (thermal guard)",
+        pct, low, high);
 }
 
 static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)
@@ -110,6 +135,13 @@ static void warn_metric(const ks_results *r, const ks_row *row, ks_buf *to)
             ks_buf_add(next(to), ks_pool_text(&r->pool, remark->text));
         }
     }
+    warn_clock(metric, row->region, to);
+    ks_buf caches;
+    ks_buf_init(&caches, 1024);
+    if (metric->kind != KS_PROPERTY && ks_caches_contradict(r, row, &caches)) {
+        ks_buf_add(next(to), ks_buf_text(&caches));
+    }
+    ks_buf_fini(&caches);
     if (row->metric < 64 && (row->region->shares_added >> row->metric & 1) != 0) {
         ks_buf_addf(next(to), "%s is in %s, and the plan's function added several of them up",
                     metric->name, metric->unit != NULL ? metric->unit : "no unit");

@@ -15,7 +15,16 @@ static ks_status keep_metric_names(ks_results *r, ks_error *err)
     if (r->metric_names == NULL || r->metric_units == NULL || r->metric_sources == NULL) {
         return ks_enomem(err);
     }
+    if (r->plan->cache == KS_CACHE_BOTH) {
+        r->metric_caches = ks_calloc(r->metric_count, sizeof *r->metric_caches);
+        if (r->metric_caches == NULL) {
+            return ks_enomem(err);
+        }
+    }
     for (uint32_t m = 0; m < r->metric_count; m++) {
+        if (r->metric_caches != NULL) {
+            KS_TRY(ks_pool_add(&r->pool, r->metrics[m].cache, &r->metric_caches[m], err));
+        }
         KS_TRY(ks_pool_add(&r->pool, r->metrics[m].name, &r->metric_names[m], err));
         KS_TRY(ks_pool_add(&r->pool, r->metrics[m].unit, &r->metric_units[m], err));
         KS_TRY(ks_pool_add(&r->pool, r->metrics[m].source, &r->metric_sources[m], err));
@@ -71,6 +80,7 @@ void ks_results_free(ks_results *results)
     ks_free(results->metric_names);
     ks_free(results->metric_units);
     ks_free(results->metric_sources);
+    ks_free(results->metric_caches);
     ks_free(results->derived);
     ks_info_values_fini(&results->once);
     ks_kept_free(&results->kept);
@@ -89,6 +99,9 @@ static ks_status add_end_facts(ks_results *r, const ks_run_notes *notes, ks_erro
     KS_TRY(ks_table_add_fact(r->table, "complete", ks_bool(notes->complete), err));
     KS_TRY(ks_table_add_fact(r->table, "finished", ks_i64((int64_t)r->finished), err));
     KS_TRY(ks_table_add_fact(r->table, "succeeded", ks_i64((int64_t)r->succeeded), err));
+    if (!isnan(notes->waited_s)) {
+        KS_TRY(ks_table_add_fact(r->table, "thermal_waited_s", ks_f64(notes->waited_s), err));
+    }
     for (size_t i = 0; i < notes->warning_count; i++) {
         KS_TRY(ks_table_add_fact(r->table, "warnings[]", ks_text(notes->warnings[i]), err));
     }

@@ -44,6 +44,8 @@ typedef struct ks_region {
     bool launches_differ;
     double cycles;        /**< of its kernels, whose clock is known ... */
     double clock_ns;      /**< ... and the time that they took */
+    double clock_low;     /**< MHz, of the runs in which it is known well; 0: in none ... */
+    double clock_high;    /**< ... and highest */
     ks_text_id kernels;   /**< names of those of its first run, joined by '|' */
     ks_text_id differing; /**< what of them differs between runs; 0: nothing */
     size_t first_value;   /**< of its values: [metric][run] */
@@ -83,6 +85,7 @@ typedef struct ks_config_record {
     ks_stop stop;         /**< KS_STOP_NOT_YET: the sweep ended before it had all its runs */
     size_t first_failure; /**< of its failed runs */
     uint32_t failed_runs;
+    double waited_s;   /**< for a GPU to cool down; NaN: none was watched */
     uint32_t unplaced; /**< of them those in which no annotation said that its work failed */
     size_t first_info; /**< of its info values */
     size_t info_count;
@@ -144,7 +147,8 @@ struct ks_results {
     ks_text_id *metric_names;
     ks_text_id *metric_units;
     ks_text_id *metric_sources;
-    ks_pool paths; /* of annotations, in order of appearance */
+    ks_text_id *metric_caches; /* NULL: no two metrics have the same name */
+    ks_pool paths;             /* of annotations, in order of appearance */
     ks_derived *derived;
     size_t derived_count;
     size_t derived_capacity;
@@ -186,6 +190,9 @@ ks_status ks_results_own_derived(ks_results *results, uint32_t derive, uint32_t 
 
 /* Whether a callback gave a value of any name so far. */
 bool ks_results_derive_named(const ks_results *results, uint32_t derive);
+
+/* keep.c: widen the range of a region's clock by another one; 0, 0: by nothing. */
+void ks_results_clock_range(ks_region *region, double low, double high);
 
 /* keep.c: store a value, or why there is none, at the end of `values`. */
 ks_status ks_results_keep_value(ks_results *results, bool valid, double value, const char *why,

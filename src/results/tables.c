@@ -54,12 +54,13 @@ typedef struct series {
     ks_text_id metric;
     ks_text_id unit;
     size_t first_value;
+    ks_text_id cache; /* of metrics that come twice */
 } series;
 
 typedef struct sampler {
     const ks_results *r;
     ks_table *table;
-    size_t annotation, metric, unit, first_param, config, run, value, reason;
+    size_t annotation, metric, unit, first_param, config, run, value, reason, cache;
     ks_error *err;
 } sampler;
 
@@ -74,7 +75,10 @@ static ks_status add_sample_columns(sampler *s)
     KS_TRY(ks_table_add_column(s->table, "Config", KS_I64, KS_ROLE_PLAIN, &s->config, s->err));
     KS_TRY(ks_table_add_column(s->table, "Run", KS_I64, KS_ROLE_PLAIN, &s->run, s->err));
     KS_TRY(ks_table_add_column(s->table, "Value", KS_F64, KS_ROLE_PLAIN, &s->value, s->err));
-    return ks_table_add_column(s->table, "Reason", KS_TEXT, KS_ROLE_PLAIN, &s->reason, s->err);
+    KS_TRY(ks_table_add_column(s->table, "Reason", KS_TEXT, KS_ROLE_PLAIN, &s->reason, s->err));
+    return s->r->metric_caches == NULL ? KS_OK
+                                       : ks_table_add_column(s->table, "CacheControl", KS_TEXT,
+                                                             KS_ROLE_PARAMETER, &s->cache, s->err);
 }
 
 static ks_status add_series(sampler *s, const series *from)
@@ -93,6 +97,10 @@ static ks_status add_series(sampler *s, const series *from)
         KS_TRY(
             ks_table_set_text(s->table, row, s->unit, ks_pool_text(&r->pool, from->unit), s->err));
         KS_TRY(set_params(r, s->table, row, s->first_param, region->config, s->err));
+        if (from->cache != 0) {
+            KS_TRY(ks_table_set_text(s->table, row, s->cache, ks_pool_text(&r->pool, from->cache),
+                                     s->err));
+        }
         ks_table_set_i64(s->table, row, s->config, region->config);
         ks_table_set_i64(s->table, row, s->run, run);
         ks_table_set_f64(s->table, row, s->value, r->kept.values[at]);
@@ -109,13 +117,14 @@ static ks_status add_region(sampler *s, const ks_region *region)
     const ks_results *r = s->r;
     for (uint32_t m = 0; m < r->metric_count; m++) {
         series measured = {region, r->metric_names[m], r->metric_units[m],
-                           region->first_value + (size_t)m * region->runs};
+                           region->first_value + (size_t)m * region->runs,
+                           r->metric_caches != NULL ? r->metric_caches[m] : 0};
         KS_TRY(add_series(s, &measured));
     }
     for (size_t i = 0; i < region->derived_count; i++) {
         const ks_derived_runs *runs = &r->kept.derived_runs[region->first_derived + i];
         const ks_derived *derived = &r->derived[runs->derived];
-        series given = {region, derived->name, derived->unit, runs->first_value};
+        series given = {region, derived->name, derived->unit, runs->first_value, 0};
         KS_TRY(add_series(s, &given));
     }
     return KS_OK;

@@ -69,6 +69,7 @@ static ks_status measure_passes(ks_run_state *s, size_t config, uint32_t *runs, 
         const ks_member *m = &s->spec->members[i];
         KS_TRY(m->ops->drain(m->collector, &s->samples, err));
     }
+    KS_TRY(ks_control_tell(s->spec->control, &s->samples, err));
     if (*runs < wanted) {
         ks_samples_keep_runs(&s->samples, *runs);
         ks_ledger_keep_runs(s->spec->ledger, *runs);

@@ -27,7 +27,9 @@ void ks_tell_progress(const ks_run_state *s, ks_phase phase, const ks_call *call
     }
     double elapsed = (double)(ks_now_ns() - s->started_ns) / 1e9;
     double left = (double)(s->calls - s->calls_done);
+    double worked = elapsed - s->waited_s;
     bool guess = s->calls_done > 0 && !plan->auto_runs;
+    bool waits = phase == KS_PHASE_WAIT;
     ks_progress progress = {
         .phase = phase,
         .config = s->position,
@@ -40,8 +42,11 @@ void ks_tell_progress(const ks_run_state *s, ks_phase phase, const ks_call *call
         .calls_done = s->calls_done,
         .calls = s->calls,
         .elapsed_s = elapsed,
-        .remaining_s = guess ? elapsed / (double)s->calls_done * left : NAN,
+        .remaining_s = guess ? worked / (double)s->calls_done * left : NAN,
         .call = call != NULL ? &own : NULL,
+        .waited_s = s->waited_s + (waits ? s->waiting.waited_s : 0.0),
+        .margin_c = waits ? s->waiting.margin_c : NAN,
+        .wanted_c = waits ? s->waiting.wanted_c : NAN,
     };
     plan->progress(&progress, plan->progress_user);
 }
@@ -66,6 +71,12 @@ void ks_name_config(const ks_run_state *s, const ks_call *call, ks_error *err)
                     values, close);
 }
 
+/* NaN where no GPU's heat is watched. */
+static double waited(const ks_run_state *s, double seconds)
+{
+    return ks_control_guards(s->spec->control) ? seconds : NAN;
+}
+
 static ks_status hand_over(ks_run_state *s, size_t config, const ks_stopping *state, ks_error *err)
 {
     const ks_batch batch = {.config = (uint32_t)config,
@@ -76,7 +87,8 @@ static ks_status hand_over(ks_run_state *s, size_t config, const ks_stopping *st
                             .ledger = s->spec->ledger,
                             .once = &s->infos.once,
                             .infos = &s->infos.values,
-                            .paths = s->paths};
+                            .paths = s->paths,
+                            .waited_s = waited(s, s->batch_waited_s)};
     for (size_t i = 0; i < s->spec->sink_count; i++) {
         KS_TRY(s->spec->sinks[i].batch_done(s->spec->sinks[i].self, &batch, err));
     }
@@ -97,6 +109,7 @@ static ks_status measure_more(ks_run_state *s, size_t config, ks_stopping *state
 {
     const ks_plan *plan = s->spec->plan;
     s->first_run = state->runs;
+    s->batch_waited_s = 0.0;
     uint32_t runs = ks_stopping_batch(state, plan);
     s->batch_end = state->runs + runs;
     s->calls += count_more(s, state->runs, runs);
@@ -173,14 +186,16 @@ static ks_status gather_warnings(ks_run_state *s, ks_error *err)
             KS_TRY(m->ops->warn(m->collector, &s->infos.warnings, err));
         }
     }
-    return KS_OK;
+    return ks_control_warn(s->spec->control, &s->infos.warnings, err);
 }
 
 static ks_status tell_end(ks_run_state *s, ks_error *err)
 {
     char unannotated[128];
     const char *warnings[64];
-    ks_run_notes notes = {.complete = s->finished == s->spec->configs, .warnings = warnings};
+    ks_run_notes notes = {.complete = s->finished == s->spec->configs,
+                          .warnings = warnings,
+                          .waited_s = waited(s, s->waited_s)};
     if (s->unannotated > 0) {
         snprintf(unannotated, sizeof unannotated,
                  "%llu launches were made outside any annotation and are in no row",

@@ -3,6 +3,7 @@
 #define KS_RUN_LOOP_H
 
 #include "collect/collector.h"
+#include "collect/control.h"
 #include "kernsight/run.h"
 #include "plan/plan.h"
 #include "samples/sink.h"
@@ -34,6 +35,7 @@ typedef struct ks_run_spec {
     ks_member *members;
     size_t member_count;
     ks_ledger *ledger;
+    ks_control *control; /**< NULL: no GPU is measured or controlled */
     ks_sink *sinks;
     size_t sink_count;
 } ks_run_spec;

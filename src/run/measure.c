@@ -150,10 +150,18 @@ static ks_status note_call(ks_run_state *s, const ks_call *call, ks_error *failu
     return note_visits(s, call, failure, err);
 }
 
-/* After the body: `failure` holds what it said, if it failed. */
-static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure, ks_error *err)
+static ks_status pass_on(const ks_error *from, ks_error *err)
 {
-    ks_status noted = note_call(s, call, failure, err);
+    return ks_fail(err, from->code, from->origin, from->native, "%s", from->message);
+}
+
+/* After the body: `failure` holds what it said, if it failed; `stopped` what a member did that was
+ * asked whether that was enough. */
+static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure,
+                        const ks_error *stopped, ks_error *err)
+{
+    ks_status noted =
+        stopped->code == KS_OK ? note_call(s, call, failure, err) : pass_on(stopped, err);
     bool failed = failure->code != KS_OK;
     ks_status ended = end_run(s, call, failed || noted != KS_OK, err);
     KS_TRY(noted);
@@ -166,10 +174,82 @@ static ks_status settle(ks_run_state *s, const ks_call *call, ks_error *failure,
         s->body_failed = true;
         ks_error_prefix(failure, "run %u", call->run + 1);
         ks_name_config(s, call, failure);
-        return ks_fail(err, failure->code, failure->origin, failure->native, "%s",
-                       failure->message);
+        return pass_on(failure, err);
     }
     return fail_run(s, call, failure->message, err);
+}
+
+/* Whom a wait is told. */
+typedef struct waiter {
+    ks_run_state *s;
+    const ks_call *call;
+} waiter;
+
+static void tell_wait(void *self, const ks_wait_state *now)
+{
+    const waiter *w = self;
+    w->s->waiting = *now;
+    ks_tell_progress(w->s, KS_PHASE_WAIT, w->call);
+}
+
+/* What the plan wants of a GPU before a call. */
+static ks_status prepare_gpu(ks_run_state *s, const ks_call *call, ks_error *err)
+{
+    waiter to = {s, call};
+    const ks_wait_teller teller = {&to, tell_wait};
+    double waited = 0.0;
+    ks_status status = ks_control_before(s->spec->control, call->warmup, &teller, &waited, err);
+    s->waited_s += waited;
+    s->batch_waited_s += waited;
+    return status;
+}
+
+/* Call the body with the gate open. @param[out] failure  what it said, if it failed
+ * @return whether this is still the process that called it */
+static bool call_body(ks_run_state *s, const ks_call *call, const ks_hooks *hooks,
+                      ks_error *failure)
+{
+    ks_session_begin_call(hooks);
+    ks_status status = s->spec->body(call, s->spec->user, failure);
+    if (status != KS_OK && failure->code == KS_OK) {
+        ks_fail(failure, status, "body", 0, "the body failed: %s", ks_status_text(status));
+    }
+    if (status == KS_OK) {
+        ks_error_clear(failure); /* a failure that the body dealt with */
+    }
+    bool forked = ks_session_in_child();
+    ks_session_end_call(failure);
+    ks_fault_take(&s->fault, failure);
+    return !forked;
+}
+
+/* Whether a member of this pass needs the body once more for the same run. */
+static ks_status ask_again(const ks_run_state *s, const ks_call *call, bool *again, ks_error *err)
+{
+    *again = false;
+    for (size_t i = 0; i < s->spec->member_count && !*again; i++) {
+        const ks_member *m = &s->spec->members[i];
+        if (ks_member_active(m, call->pass) && m->ops->again != NULL) {
+            KS_TRY(m->ops->again(m->collector, again, err));
+        }
+    }
+    *again = *again && !atomic_load(&s->spec->plan->cancelled);
+    return KS_OK;
+}
+
+/* The calls of the body that make a run: one, unless a member asks for more. */
+static bool call_until_enough(ks_run_state *s, const ks_call *call, const ks_hooks *hooks,
+                              ks_error *failure, ks_error *err)
+{
+    ks_hooks once_more = *hooks;
+    bool again = false;
+    bool here = call_body(s, call, hooks, failure);
+    once_more.enter = NULL; /* info collectors were asked */
+    while (here && failure->code == KS_OK && ask_again(s, call, &again, err) == KS_OK && again) {
+        ks_session_forget_call();
+        here = call_body(s, call, &once_more, failure);
+    }
+    return here;
 }
 
 ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks *hooks,
@@ -177,6 +257,7 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
 {
     ks_tell_progress(s, KS_PHASE_RUN, call);
     KS_TRY(ks_check_cancelled(s, err));
+    KS_TRY(prepare_gpu(s, call, err));
     if (call->pass == 0) {
         ks_infos_collect(&s->infos, KS_SCOPE_RUN, call);
     }
@@ -184,20 +265,11 @@ ks_status ks_measured_call(ks_run_state *s, const ks_call *call, const ks_hooks 
     ks_ledger_call(s->spec->ledger, ks_batch_run(s, call), call->pass);
     KS_TRY(begin_run(s, call, err));
     ks_error failure = KS_ERROR_INIT;
-    ks_session_begin_call(hooks);
-    ks_status status = s->spec->body(call, s->spec->user, &failure);
-    if (status != KS_OK && failure.code == KS_OK) {
-        ks_fail(&failure, status, "body", 0, "the body failed: %s", ks_status_text(status));
-    }
-    if (status == KS_OK) {
-        ks_error_clear(&failure); /* a failure that the body dealt with */
-    }
-    bool forked = ks_session_in_child();
-    ks_session_end_call(&failure);
-    ks_fault_take(&s->fault, &failure);
+    ks_error stopped = KS_ERROR_INIT;
+    bool here = call_until_enough(s, call, hooks, &failure, &stopped);
+    ks_control_after(s->spec->control);
     s->calls_done++;
-    status = forked ? ks_fail(err, failure.code, failure.origin, 0, "%s", failure.message)
-                    : settle(s, call, &failure, err);
+    ks_status status = here ? settle(s, call, &failure, &stopped, err) : pass_on(&failure, err);
     ks_session_forget_call();
     return status;
 }
@@ -228,6 +300,7 @@ ks_status ks_warmup_call(ks_run_state *s, const ks_call *call, ks_error *err)
 {
     ks_tell_progress(s, KS_PHASE_WARMUP, call);
     KS_TRY(ks_check_cancelled(s, err));
+    KS_TRY(prepare_gpu(s, call, err));
     ks_error failure = KS_ERROR_INIT;
     size_t told = 0;
     ks_status begun = begin_warm_up(s, call->run == 0, &told, err);

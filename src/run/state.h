@@ -25,6 +25,9 @@ typedef struct ks_run_state {
     uint64_t calls_done;
     uint64_t started_ns;
     uint64_t unannotated; /* launches */
+    double waited_s;      /* for a GPU to cool down */
+    double batch_waited_s;
+    ks_wait_state waiting; /* at KS_PHASE_WAIT */
 } ks_run_state;
 
 /* loop.c */

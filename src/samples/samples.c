@@ -35,7 +35,6 @@ void ks_samples_fini(ks_samples *samples)
     ks_free(samples->failures);
     ks_free(samples->remarks);
     ks_free(samples->kernels);
-    ks_free(samples->clocks);
     ks_pool_fini(&samples->texts);
     memset(samples, 0, sizeof *samples);
 }
@@ -52,7 +51,6 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     samples->unannotated = 0;
     samples->remark_count = 0;
     samples->kernel_count = 0;
-    samples->clock_count = 0;
     ks_error_clear(&samples->spoiled);
     ks_error_clear(&samples->idle);
     ks_pool_fini(&samples->texts);
@@ -244,20 +242,13 @@ ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *t
     return KS_OK;
 }
 
-ks_status ks_samples_clock(ks_samples *samples, uint32_t annotation, double cycles, double ns,
-                           ks_error *err)
+void ks_samples_clock(ks_samples *samples, uint32_t annotation, uint32_t run, double cycles,
+                      double ns)
 {
-    size_t at = 0;
-    while (at < samples->clock_count && samples->clocks[at].annotation != annotation) {
-        at++;
-    }
-    if (at == samples->clock_count) {
-        KS_TRY(KS_GROW(samples->clocks, samples->clock_capacity, at + 1, err));
-        samples->clocks[samples->clock_count++] = (ks_clock_sum){.annotation = annotation};
-    }
-    samples->clocks[at].cycles += cycles;
-    samples->clocks[at].ns += ns;
-    return KS_OK;
+    ks_presence *presence = ks_samples_presence(samples, annotation, run);
+    presence->timed++;
+    presence->cycles += cycles;
+    presence->ns += ns;
 }
 
 bool ks_samples_has(const ks_samples *samples, uint32_t annotation)

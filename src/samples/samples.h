@@ -26,6 +26,7 @@ typedef enum ks_rule {
 typedef struct ks_card {
     char name[128];
     int64_t compute_khz, memory_khz; /**< rated top clocks; 0: not told */
+    int64_t l2_bytes;                /**< 0: not told */
 } ks_card;
 
 /** A metric of a run. Texts are static or live as long as the collector. */
@@ -47,6 +48,8 @@ typedef struct ks_metric {
     /* of a GPU's; NULL: it is none */
     const char *replay; /**< "user", "range" or "kernel" */
     const char *cache;  /**< "all" is swept, or "none" */
+    bool warm;         /**< the second of two metrics of one name: the first is with swept caches */
+    const char *clock; /**< what a GPU's clocks were under: "base" or "none" */
     const ks_card *card;
 } ks_metric;
 
@@ -65,6 +68,10 @@ typedef struct ks_presence {
     uint32_t launches;
     uint32_t inside;    /**< visits of annotations inside it, at any depth */
     ks_text_id failure; /**< its work failed (ks_annotate_fail) */
+    /* of its kernels whose clock is known, cycles over time: */
+    uint32_t timed;
+    double cycles;
+    double ns;
 } ks_presence;
 
 /** What is to be known of a metric's values in an annotation. */
@@ -75,13 +82,6 @@ typedef struct ks_remark {
     uint32_t kind;   /**< the collector's own number: of several of one kind the worst is told */
     double severity; /**< larger is worse */
 } ks_remark;
-
-/** The clock of an annotation's kernels: cycles over time. */
-typedef struct ks_clock_sum {
-    uint32_t annotation;
-    double cycles;
-    double ns;
-} ks_clock_sum;
 
 /** Launches of a kernel in an annotation, in a run. */
 typedef struct ks_kernel_count {
@@ -115,10 +115,6 @@ typedef struct ks_samples {
     size_t remark_count;
     size_t remark_capacity;
     ks_pool texts;
-
-    ks_clock_sum *clocks; /**< of annotations whose kernels' clock is known */
-    size_t clock_count;
-    size_t clock_capacity;
 
     ks_kernel_count *kernels; /**< of collectors that keep no ledger, where the plan refuses to
                                    combine: by run */
@@ -176,9 +172,10 @@ ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *t
 ks_status ks_samples_kernel(ks_samples *samples, uint32_t annotation, uint32_t run,
                             const char *kernel, ks_error *err);
 
-/** Count cycles and the time that they took, for the clock of an annotation's kernels. */
-ks_status ks_samples_clock(ks_samples *samples, uint32_t annotation, double cycles, double ns,
-                           ks_error *err);
+/** Count cycles of a launch and the time that they took, for the clock of an annotation's kernels.
+ */
+void ks_samples_clock(ks_samples *samples, uint32_t annotation, uint32_t run, double cycles,
+                      double ns);
 
 /** Whether ks_samples_enter() made room for an annotation. */
 bool ks_samples_has(const ks_samples *samples, uint32_t annotation);

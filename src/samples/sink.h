@@ -27,12 +27,14 @@ typedef struct ks_batch {
     const ks_info_values *once;  /**< of info collectors of the scope once */
     const ks_info_values *infos; /**< of the others */
     const char *const *paths;    /**< of annotations, by id */
+    double waited_s;             /**< for a GPU to cool down; NaN: none is watched */
 } ks_batch;
 
 typedef struct ks_run_notes {
     bool complete; /**< every config of the plan had all its runs */
     const char *const *warnings;
     size_t warning_count;
+    double waited_s; /**< as in ks_batch */
 } ks_run_notes;
 
 typedef struct ks_sink {

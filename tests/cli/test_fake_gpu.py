@@ -3,6 +3,9 @@
 import fcntl
 import json
 import os
+import pty
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -138,3 +141,85 @@ def test_the_fake_chip_is_listed(ks):
     listed = json.loads(ks("metrics", "--chip", "gh100", "--json", env=env).stdout)
     assert len(listed) == 32
     assert ks("metrics", "--chip", "ga100", "--json", env=env).stdout.count('"Metric"') == 31
+
+
+@pytest.fixture
+def fake(ks, tmp_path):
+    """Runs the program with the fakes, and with a folder of turns of its own."""
+    def call(*args, script="", **more):
+        return ks(*args, **more, env={
+            "KERNSIGHT_CUDA_LIB": str(FAKES / "libcuda.so.1"), "KERNSIGHT_CUPTI_LIB": str(FAKES / "libcupti.so.13"),
+            "KERNSIGHT_NVML_LIB": str(FAKES / "libnvidia-ml.so.1"), "FAKE_NVIDIA": script,
+            "XDG_RUNTIME_DIR": str(tmp_path)})
+    return call
+
+
+def test_clocks_are_locked_while_a_program_runs(fake, ks, tmp_path):
+    record = tmp_path / "kernsight" / "GPU-fafafafa-fafa-fafa-fafa-fafafafafa00.clock"
+    fake("run", "--clock-control", "base", "--runs", "2", "--json", "r.json", "--", "cat", str(record))
+    doc = json.loads((ks.folder / "r.json").read_text())
+    assert {row["ClockControl"] for row in doc["rows"]} == {"base"}
+    assert doc["plan"]["clock_control"] == "base"
+    written = [row["AvgValue"] for row in doc["rows"] if row["Metric"] == "program__stdout_bytes.sum"]
+    assert written[0] > 0 and record.read_text() == ""  # named while it ran, and no longer
+
+
+def test_clocks_that_may_not_be_locked_are_an_error(fake, ks):
+    done = fake("run", "--clock-control", "base", "--", "true", script="nvmlDeviceSetGpuLockedClocks=4",
+                status=3)
+    assert done.stdout == ""
+    assert "administrators alone may" in done.stderr
+    done = ks("run", "--clock-control", "base", "--", "true", status=3,
+              env={"KERNSIGHT_CUDA_LIB": "/no/libcuda.so.1"})
+    assert "cannot lock the clocks: " in done.stderr
+
+
+def test_clocks_that_were_left_are_told_and_given_back(facts, fake, tmp_path):
+    (tmp_path / "kernsight").mkdir(mode=0o700)
+    record = tmp_path / "kernsight" / "GPU-fafafafa-fafa-fafa-fafa-fafafafafa00.clock"
+    record.write_text("4711 (trainer)")
+    where = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    told = facts(**where)["device_0_clocks"]
+    assert told == "left locked to the base clock by process 4711 (trainer), which was killed"
+    assert "kernsight doctor --restore-clocks" in facts.cures["device_0_clocks"]
+    with open(record, encoding="utf-8") as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        assert facts(**where)["device_0_clocks"].startswith("locked to the base clock by process 4711")
+        assert facts.cures["device_0_clocks"] is None
+    refused = fake("doctor", "--restore-clocks", script="nvmlDeviceResetGpuLockedClocks=4", status=3)
+    assert "Insufficient Permissions" in refused.stderr
+    assert record.read_text() != ""
+    assert "device_0_clocks" not in fake("doctor", "--restore-clocks").stdout
+    assert record.read_text() == "" and "device_0_clocks" not in facts(**where)
+
+
+def test_the_thermal_guard_is_in_the_data(fake, ks):
+    fake("run", "--thermal", "auto", "--runs", "2", "--json", "r.json", "--", "true")
+    doc = json.loads((ks.folder / "r.json").read_text())
+    assert {row["ThermalWait"] for row in doc["rows"]} == {0.0}
+    assert doc["plan"]["thermal"] == "auto" and doc["environment"]["thermal_waited_s"] == 0
+
+
+def test_a_wait_for_a_cool_gpu_is_shown_and_can_be_interrupted():
+    main, other = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "KERNSIGHT_CUDA_LIB": str(FAKES / "libcuda.so.1"),
+           "KERNSIGHT_NVML_LIB": str(FAKES / "libnvidia-ml.so.1"), "FAKE_NVIDIA": "margin=5"}
+    with subprocess.Popen([os.environ["KERNSIGHT"], "run", "--thermal", "manual", "--", "true"], env=env,
+                          stdout=subprocess.PIPE, stderr=other, start_new_session=True) as process:
+        os.close(other)
+        shown = b""
+        while b"degrees)" not in shown:
+            shown += os.read(main, 65536)
+        process.send_signal(signal.SIGINT)
+        while True:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:
+                break
+            shown += piece
+            if not piece:
+                break
+        assert process.wait(30) == 130
+    os.close(main)
+    assert b"run 1/10, waiting for the GPU to cool down (5 of 20 degrees)" in shown
+    assert b"cancelled while the GPU cooled down" in shown

@@ -14,7 +14,7 @@ COMMANDS = ["run", "metrics", "doctor", "help"]
 VALUES = {
     "--param": "n=1", "--metric": "cpu__time_duration.sum", "--runs": "1", "--warmup": "0",
     "--precision": "50", "--min-runs": "3", "--max-runs": "1000", "--budget": "9",
-    "--order": "given", "--seed": "5", "--max-configs": "5", "--file": "sweep.yaml",
+    "--order": "given", "--clock-control": "none", "--thermal": "off", "--seed": "5", "--max-configs": "5", "--file": "sweep.yaml",
     "--prepare": "true", "--cwd": ".", "--env": "A=1", "--timeout": "5", "--output": "out",
     "--csv": "r.csv", "--json": "r.json", "--zip": True, "--tolerant": True, "--quiet": True,
     "--plot": "r.svg", "--plot-metric": "cpu__time_duration.sum", "--plot-x": "n", "--plot-panels": "n",

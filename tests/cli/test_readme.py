@@ -94,6 +94,7 @@ def test_columns(ks):
     documented = [name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)]
     documented.remove("NormalizationValue")  # only with a baseline
     documented.remove("StopReason")  # only where runs are found out
+    documented.remove("ThermalWait")  # only with a thermal guard
     columns = list(ks.rows("-p", "n=1", "--runs", "1", "--", "true")[0])
     columns.remove("n")
     assert columns == documented

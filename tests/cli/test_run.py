@@ -74,6 +74,8 @@ def test_braces_that_are_no_names_stay(ks):
     (["--timeout", "0"], "--timeout takes seconds above 0"),
     (["--timeout", "1,5"], "not '1,5'"),
     (["--order", "random"], "--order is given, shuffled or interleaved"),
+    (["--clock-control", "boost"], "--clock-control is none or base, not 'boost'"),
+    (["--thermal", "on"], "--thermal is off, auto or manual, not 'on'"),
     (["--seed", "3"], "no use without --order shuffled"),
     (["--precision", "1"], "have no use without --runs auto"),
     (["--runs", "auto", "--precision", "100"], "--precision takes percent from above 0 to 99"),

@@ -100,6 +100,48 @@ static void without_flush_what_fits_into_the_cache_is_not_read_again(void)
     TAP_CHECK(bytes >= 0.0 && bytes < 0.02 * 8.0 * (double)MIB, "%g bytes read", bytes);
 }
 
+/* The value in the row of a metric under a cache control. */
+static double value_under(const ks_results *results, const char *metric, const char *cache)
+{
+    const ks_table *t = results != NULL ? ks_results_table(results) : NULL;
+    double value = NAN;
+    for (size_t row = 0; t != NULL && row < ks_table_rows(t); row++) {
+        if (gt_equal(ks_table_text(t, row, ks_table_find(t, "Metric")), metric) &&
+            gt_equal(ks_table_text(t, row, ks_table_find(t, "CacheControl")), cache)) {
+            value = ks_table_number(t, row, ks_table_find(t, "AvgValue"));
+        }
+    }
+    return value;
+}
+
+static void cold_and_warm_are_measured_in_one_go(void)
+{
+    static const char time[] = "gpu__time_duration.sum";
+    memory m = {gt_floats(MIB), gt_floats(MIB), gt_alloc(4 * MIB)};
+    ks_error err = KS_ERROR_INIT;
+    gt_options options = {.metrics = "dram__bytes_read.sum,gpu__time_duration.sum",
+                          .runs = 5,
+                          .warmup = 1,
+                          .cache = KS_CACHE_BOTH};
+    ks_results *results = gt_measure(&options, vadd_body, &m, &err);
+    TAP_CHECK(err.code == KS_OK, "%s", err.message);
+    tap_note("swept: %g bytes, %g ns; left alone: %g bytes, %g ns",
+             value_under(results, read_bytes, "all"), value_under(results, time, "all"),
+             value_under(results, read_bytes, "none"), value_under(results, time, "none"));
+    TAP_NEAR(value_under(results, read_bytes, "all"), 8.0 * (double)MIB, 0.01);
+    if ((size_t)gt_l2_bytes() >= 32 * MIB) {
+        double bytes = value_under(results, read_bytes, "none");
+        TAP_CHECK(bytes >= 0.0 && bytes < 0.02 * 8.0 * (double)MIB, "%g bytes read", bytes);
+    }
+    TAP_CHECK(value_under(results, time, "none") < value_under(results, time, "all"),
+              "what is in the caches is not faster");
+    TAP_CHECK(!gt_warned(results, "and yet"), "a row contradicts its cache control");
+    ks_results_free(results);
+    gt_free(m.a);
+    gt_free(m.b);
+    gt_free(m.c);
+}
+
 int main(void)
 {
     static const tap_test tests[] = {
@@ -108,6 +150,7 @@ int main(void)
          a_flushed_cache_holds_nothing_of_the_call_before},
         {"without flush what fits into the cache is not read again",
          without_flush_what_fits_into_the_cache_is_not_read_again},
+        {"cold and warm are measured in one go", cold_and_warm_are_measured_in_one_go},
     };
     const char *why = gt_open(GT_PTX);
     return why != NULL ? tap_skip_all(why) : tap_main(tests, sizeof tests / sizeof tests[0]);

@@ -43,10 +43,10 @@ ks_status ks_gpu_start_profiler(const ks_cupti *cupti, ks_error *err)
                        : ks_counters_fail(cupti, result, "cannot initialise CUPTI's profiler", err);
 }
 
-static int64_t clock_of(const ks_cuda *cuda, ks_cuda_device device, int attribute)
+static int64_t told(const ks_cuda *cuda, ks_cuda_device device, int attribute)
 {
-    int khz = 0;
-    return cuda->attribute(&khz, attribute, device) == 0 && khz > 0 ? khz : 0;
+    int value = 0;
+    return cuda->attribute(&value, attribute, device) == 0 && value > 0 ? value : 0;
 }
 
 static ks_status read_card(const ks_cuda *cuda, ks_cuda_device device, ks_card *out, ks_error *err)
@@ -55,8 +55,9 @@ static ks_status read_card(const ks_cuda *cuda, ks_cuda_device device, ks_card *
     if (result != 0) {
         return ks_cuda_fail(cuda, result, "cannot ask about a GPU", err);
     }
-    out->compute_khz = clock_of(cuda, device, KS_ATTRIBUTE_CLOCK_RATE);
-    out->memory_khz = clock_of(cuda, device, KS_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    out->compute_khz = told(cuda, device, KS_ATTRIBUTE_CLOCK_RATE);
+    out->memory_khz = told(cuda, device, KS_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    out->l2_bytes = told(cuda, device, KS_CUDA_L2_BYTES);
     return KS_OK;
 }
 
@@ -77,7 +78,7 @@ ks_status ks_gpu_at(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_device d
     return KS_OK;
 }
 
-static ks_status device_here(const ks_cuda *cuda, ks_cuda_device *out, ks_error *err)
+ks_status ks_gpu_device_here(const ks_cuda *cuda, ks_cuda_device *out, ks_error *err)
 {
     ks_cuda_context context = NULL;
     ks_cuda_result result = cuda->device(out, 0);
@@ -94,14 +95,14 @@ ks_status ks_gpu_here(ks_gpu *out, ks_error *err)
     ks_cuda_device device = 0;
     KS_TRY(ks_cuda_get(&cuda, err));
     KS_TRY(ks_cupti_get(&cupti, err));
-    KS_TRY(device_here(cuda, &device, err));
+    KS_TRY(ks_gpu_device_here(cuda, &device, err));
     return ks_gpu_at(cuda, cupti, device, out, err);
 }
 
 ks_status ks_gpu_card(const ks_cuda *cuda, ks_card *out, ks_error *err)
 {
     ks_cuda_device device = 0;
-    KS_TRY(device_here(cuda, &device, err));
+    KS_TRY(ks_gpu_device_here(cuda, &device, err));
     return read_card(cuda, device, out, err);
 }
 

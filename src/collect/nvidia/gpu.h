@@ -25,6 +25,9 @@ typedef struct ks_gpu {
  */
 ks_status ks_gpu_here(ks_gpu *out, ks_error *err);
 
+/** Its number. @return KS_EVENDOR */
+ks_status ks_gpu_device_here(const ks_cuda *cuda, ks_cuda_device *out, ks_error *err);
+
 /** The same device, as rows tell of it: asks the driver alone. @return KS_UNAVAILABLE, KS_EVENDOR
  */
 ks_status ks_gpu_card(const ks_cuda *cuda, ks_card *out, ks_error *err);

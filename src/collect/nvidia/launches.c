@@ -12,10 +12,11 @@
 static struct {
     const ks_cuda *cuda;
     const ks_cupti *cupti;
-    ks_cupti_subscription subscription; /* NULL: nobody watches */
-    ks_launch_watcher watcher;
+    ks_cupti_subscription subscription;             /* NULL: nobody watches */
+    ks_launch_watcher watchers[KS_LAUNCH_WATCHERS]; /* all have the same lock */
+    size_t count;
     bool copies;         /* are watched too */
-    atomic_bool open;    /* the watcher is there */
+    atomic_bool open;    /* a watcher is there */
     atomic_uint callers; /* that may be using it: launches, from their beginning to their end */
 } the;
 
@@ -137,20 +138,22 @@ static bool come(void)
         atomic_fetch_sub(&the.callers, 1);
         return false;
     }
-    the.watcher.lock(the.watcher.self);
+    the.watchers[0].lock(the.watchers[0].self);
     return true;
 }
 
 static void go(void)
 {
-    the.watcher.unlock(the.watcher.self);
+    the.watchers[0].unlock(the.watchers[0].self);
     atomic_fetch_sub(&the.callers, 1);
 }
 
 static void tell_instead(ks_instead what)
 {
     if (come()) {
-        the.watcher.instead(the.watcher.self, what);
+        for (size_t i = 0; i < the.count; i++) {
+            the.watchers[i].instead(the.watchers[i].self, what);
+        }
         go();
     }
 }
@@ -161,7 +164,9 @@ static void begin_launch(const ks_api_launch *launch)
         tell_instead(KS_DID_CAPTURE);
     } else if (come()) {
         here.inside = true;
-        the.watcher.enter(the.watcher.self, launch);
+        for (size_t i = 0; i < the.count; i++) {
+            the.watchers[i].enter(the.watchers[i].self, launch);
+        }
     }
 }
 
@@ -186,7 +191,9 @@ static void on_callback(void *self, int domain, uint32_t function, const void *d
         begin_launch(&launch);
     } else if (here.inside) {
         bool succeeded = d->result == NULL || *(const ks_cuda_result *)d->result == 0;
-        the.watcher.leave(the.watcher.self, &launch, succeeded);
+        for (size_t i = 0; i < the.count; i++) {
+            the.watchers[i].leave(the.watchers[i].self, &launch, succeeded);
+        }
         here.inside = false;
         go();
     }
@@ -230,12 +237,29 @@ static ks_status fail_subscribing(const ks_cupti *cupti, ks_cupti_result result,
     return ks_counters_fail(cupti, result, what, err);
 }
 
+/* Beside those that are there, which may be told of launches of other threads just now. */
+static ks_status add_watcher(const ks_launch_watcher *watcher, ks_error *err)
+{
+    if (the.count == KS_LAUNCH_WATCHERS) {
+        return ks_fail(err, KS_EBUSY, "nvidia", 0, "launches are watched by %d already",
+                       KS_LAUNCH_WATCHERS);
+    }
+    watcher->lock(watcher->self);
+    the.watchers[the.count++] = *watcher;
+    watcher->unlock(watcher->self);
+    return KS_OK;
+}
+
 ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
                             const ks_launch_watcher *watcher, ks_error *err)
 {
+    if (the.subscription != NULL) {
+        return add_watcher(watcher, err);
+    }
     the.cuda = cuda;
     the.cupti = cupti;
-    the.watcher = *watcher;
+    the.watchers[0] = *watcher;
+    the.count = 1;
     ks_cupti_subscription subscription = NULL;
     char holder[KS_CUPTI_HOLDER_BYTES] = "";
     ks_cupti_result result = subscribe(cupti, &subscription, holder);
@@ -247,15 +271,32 @@ ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
     atomic_store(&the.open, true);
     result = enable_callbacks(cupti, subscription);
     if (result != 0) {
-        ks_launches_unwatch();
+        ks_launches_unwatch(watcher->self);
         return ks_counters_fail(cupti, result, "cannot see what is launched", err);
     }
     return KS_OK;
 }
 
-void ks_launches_unwatch(void)
+/* Of several. @return whether it was one */
+static bool remove_watcher(const void *self)
 {
-    if (the.subscription == NULL) {
+    size_t at = 0;
+    while (at < the.count && the.watchers[at].self != self) {
+        at++;
+    }
+    if (the.count < 2 || at == the.count) {
+        return false;
+    }
+    const ks_launch_watcher gone = the.watchers[at];
+    gone.lock(gone.self);
+    the.watchers[at] = the.watchers[--the.count];
+    gone.unlock(gone.self);
+    return true;
+}
+
+void ks_launches_unwatch(const void *self)
+{
+    if (the.subscription == NULL || remove_watcher(self) || the.watchers[0].self != self) {
         return;
     }
     atomic_store(&the.open, false);

@@ -36,17 +36,21 @@ typedef struct ks_launch_watcher {
     void (*instead)(void *self, ks_instead what);
 } ks_launch_watcher;
 
+enum {
+    KS_LAUNCH_WATCHERS = 2
+};
+
 /**
- * Watch launches until ks_launches_unwatch(). Those into a graph that is being captured are no
- * launches yet and are not told.
+ * Watch launches until ks_launches_unwatch(), beside others with the same lock. Those into a graph
+ * that is being captured are no launches yet and are not told.
  *
  * @param[in] watcher  copied
- * @return KS_EBUSY: another tool listens
+ * @return KS_EBUSY: another tool listens, or there are so many
  */
 ks_status ks_launches_watch(const ks_cuda *cuda, const ks_cupti *cupti,
                             const ks_launch_watcher *watcher, ks_error *err);
-/** ... after which nobody is told any more, whatever other threads launch. */
-void ks_launches_unwatch(void);
+/** ... after which it is told no more, whatever other threads launch. @param[in] self  its own */
+void ks_launches_unwatch(const void *self);
 /** Watch copies and memsets too, which costs each of them a little. */
 void ks_launches_watch_copies(void);
 /** Whether a function of the driver copies or sets memory. */

@@ -68,7 +68,7 @@ static void free_track(ks_track *track)
 
 void ks_measuring_fini(ks_measuring *m)
 {
-    ks_launches_unwatch();
+    ks_launches_unwatch(m);
     for (size_t i = 0; i < m->track_count; i++) {
         ks_profiler_abandon(m->tracks[i].profiler);
         free_track(&m->tracks[i]);

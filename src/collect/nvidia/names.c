@@ -144,7 +144,8 @@ static ks_status tell_entry(void *self, const ks_chip_metric *metric, ks_error *
                                    .kind = metric->kind,
                                    .description = metric->description,
                                    .reason = metric->kind == KS_PROPERTY ? ks_cuda_absent() : NULL,
-                                   .targets = KS_TARGET_REGION};
+                                   .targets = KS_TARGET_REGION,
+                                   .cached = metric->kind != KS_PROPERTY};
     return to->add(to->self, &entry, err);
 }
 

@@ -26,6 +26,9 @@ struct ks_collector {
 /* ---- life -------------------------------------------------------------------------------------
  */
 
+/* Collectors that are open: two where caches are swept and not. */
+static unsigned opened;
+
 static void nvidia_close(ks_collector *self)
 {
     if (self == NULL) {
@@ -34,7 +37,8 @@ static void nvidia_close(ks_collector *self)
     if (self->measuring_ready) {
         ks_measuring_fini(&self->measuring);
     }
-    if (self->give_back || ks_profilers_wanted()) {
+    bool last = --opened == 0; /* others still use the counters */
+    if (last && (self->give_back || ks_profilers_wanted())) {
         ks_profilers_give_back();
     }
     ks_counters_fini(&self->counters);
@@ -159,6 +163,7 @@ static ks_status nvidia_open(const ks_collect_spec *spec, ks_collector **out, ks
         return ks_enomem(err);
     }
     self->give_back = spec->controls->give_back;
+    opened++;
     ks_status status = open_all(self, spec, err);
     if (status != KS_OK) {
         nvidia_close(self);

@@ -59,10 +59,11 @@ static const char *cure_of_driver(const ks_error *why)
 
 static const char *cure_of_nvml(const ks_error *why)
 {
-    return cure_of(why, "KERNSIGHT_NVML_LIB",
-                   "it comes with the driver (in a container NVIDIA_DRIVER_CAPABILITIES must name "
-                   "utility); it is needed only to know whether a GPU is divided (MIG)",
-                   SEE_NVIDIA_SMI);
+    return cure_of(
+        why, "KERNSIGHT_NVML_LIB",
+        "it comes with the driver (in a container NVIDIA_DRIVER_CAPABILITIES must name "
+        "utility); clocks, heat and energy are read by it, and whether a GPU is divided (MIG)",
+        SEE_NVIDIA_SMI);
 }
 
 static ks_status tell_cupti(const ks_cupti *cupti, const ks_error *why, const ks_fact_sink *to,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "collect/nvidia/clocks.h"
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/refusal.h"
 #include "collect/nvidia/turn.h"
@@ -29,6 +30,30 @@ static ks_status tell_holder(int index, const char *uuid, const ks_fact_sink *to
     return tell(index, "_counters", text,
                 "they are free after its next run, when it calls ks_release(), or when it ends", to,
                 err);
+}
+
+/* A lock outlives who set it. */
+static ks_status tell_clocks(int index, const char *uuid, const ks_fact_sink *to, ks_error *err)
+{
+    char text[160];
+    char cure[320];
+    char holder[KS_TURN_HOLDER_MAX];
+    bool left = false;
+    if (!ks_clocks_holder(uuid, holder, &left)) {
+        return KS_OK;
+    }
+    if (!left) {
+        snprintf(text, sizeof text, "locked to the base clock by process %s, until its run ends",
+                 holder);
+        return tell(index, "_clocks", text, NULL, to, err);
+    }
+    snprintf(text, sizeof text, "left locked to the base clock by process %s, which was killed",
+             holder);
+    snprintf(cure, sizeof cure,
+             "as the administrator: `kernsight doctor --restore-clocks`, ks_clock_restore(), or "
+             "`nvidia-smi --reset-gpu-clocks -i %s`",
+             uuid);
+    return tell(index, "_clocks", text, cure, to, err);
 }
 
 static ks_status tell_mig(int index, ks_mig mig, const ks_fact_sink *to, ks_error *err)
@@ -120,5 +145,9 @@ ks_status ks_probe_device(const ks_probed *with, int index, const ks_fact_sink *
     KS_TRY(tell_mig(index, f.mig, to, err));
     bool shared = with->cuda->attribute(&mps, KS_CUDA_MPS_ENABLED, f.device) == 0 && mps != 0;
     KS_TRY(tell_mps(index, shared, to, err));
-    return f.uuid[0] != '\0' ? tell_holder(index, f.uuid, to, err) : KS_OK;
+    if (f.uuid[0] == '\0') {
+        return KS_OK;
+    }
+    KS_TRY(tell_clocks(index, f.uuid, to, err));
+    return tell_holder(index, f.uuid, to, err);
 }

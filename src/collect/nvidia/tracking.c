@@ -165,7 +165,8 @@ static bool is_ignored(ks_measuring *m, const char *kernel)
 static void count_launch(ks_measuring *m, const ks_api_launch *launch)
 {
     ks_error fault = KS_ERROR_INIT;
-    m->calls_ranges += m->spec.range == KS_CUPTI_USER_RANGE ? 0 : m->spec.flush ? 2 : 1;
+    size_t each = m->spec.flush || m->controls->one_of_two ? 2 : 1; /* the counters stay enabled */
+    m->calls_ranges += m->spec.range == KS_CUPTI_USER_RANGE ? 0 : each;
     m->warm_up_graph = m->warm_up_graph || launch->function == NULL;
     m->launches_seen = true;
     note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);

@@ -123,6 +123,18 @@ static void close_files(ks_turn *turn)
     turn->file = turn->next = NO_FILE;
 }
 
+int ks_turn_open_file(const char *uuid, const char *suffix)
+{
+    char path[PATH_BYTES];
+    const char *why = NULL;
+    int folder = strchr(uuid, '/') == NULL ? open_folder(path, sizeof path, &why) : NO_FILE;
+    int file = folder != NO_FILE ? open_file(folder, uuid, suffix) : NO_FILE;
+    if (folder != NO_FILE) {
+        close(folder);
+    }
+    return file;
+}
+
 /* Both files, or none. */
 static void open_files(ks_turn *turn)
 {
@@ -140,8 +152,7 @@ static void open_files(ks_turn *turn)
     }
 }
 
-/* Name this process in the file that it has locked. */
-static void sign(int file)
+void ks_turn_sign(int file)
 {
     char text[KS_TURN_HOLDER_MAX];
     int length =
@@ -151,7 +162,7 @@ static void sign(int file)
     }
 }
 
-static void read_holder(int file, char to[KS_TURN_HOLDER_MAX])
+void ks_turn_read(int file, char to[KS_TURN_HOLDER_MAX])
 {
     ssize_t length = pread(file, to, KS_TURN_HOLDER_MAX - 1, 0);
     to[length > 0 ? length : 0] = '\0';
@@ -169,7 +180,7 @@ bool ks_turn_holder(const char *uuid, char to[KS_TURN_HOLDER_MAX])
     bool held =
         turn.file != NO_FILE && flock(turn.file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (held) {
-        read_holder(turn.file, to);
+        ks_turn_read(turn.file, to);
     }
     close_files(&turn);
     return held;
@@ -272,7 +283,7 @@ typedef struct wait_spec {
 static ks_status fail_waiting(const ks_turn *turn, const wait_spec *wait, ks_error *err)
 {
     char holder[KS_TURN_HOLDER_MAX];
-    read_holder(turn->file, holder);
+    ks_turn_read(turn->file, holder);
     return ks_fail(err, KS_EBUSY, "nvidia", 0,
                    "cannot have the counters of %s: process %s has them, and did not give them "
                    "back in %ld s; it does so when a run of it ends, in ks_release(), and at its "
@@ -305,7 +316,7 @@ static ks_status wait_in_line(const ks_turn *turn, const wait_spec *wait, ks_err
 {
     KS_TRY(wait_for(turn, turn->next, wait, err));
     KS_TRY(wait_for(turn, turn->file, wait, err));
-    sign(turn->file);
+    ks_turn_sign(turn->file);
     flock(turn->next, LOCK_UN);
     return KS_OK;
 }

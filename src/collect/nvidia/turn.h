@@ -59,4 +59,13 @@ bool ks_turn_holder(const char *uuid, char to[KS_TURN_HOLDER_MAX]);
  */
 bool ks_turn_folder(char *to, size_t size);
 
+/** Another file of a device in that folder, made if need be. @return below 0: there is none */
+int ks_turn_open_file(const char *uuid, const char *suffix);
+
+/** Name this process in a file that it has locked. */
+void ks_turn_sign(int file);
+
+/** Who is named there. */
+void ks_turn_read(int file, char to[KS_TURN_HOLDER_MAX]);
+
 #endif

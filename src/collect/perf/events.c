@@ -22,7 +22,7 @@ enum {
 #define SOFTWARE(name) {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##name, .soft = true}
 
 #define COUNT(name, unit, description, ...) \
-    {.entry = {name, unit, KS_COUNT, description, NULL, BOTH}, \
+    {.entry = {name, unit, KS_COUNT, description, NULL, BOTH, false}, \
      .rule = KS_RULE_ADD, \
      .event_count = 1, \
      .events = {__VA_ARGS__}}
@@ -36,7 +36,7 @@ const ks_perf_metric ks_perf_metrics[] = {
           HARDWARE(INSTRUCTIONS)),
     {.entry = {"cpu__ipc.ratio", "inst/cycle", KS_RATIO,
                "instructions per cycle, in user mode; both are counted at the same time", NULL,
-               BOTH},
+               BOTH, false},
      .rule = KS_RULE_RATIO,
      .event_count = 2,
      .events = {HARDWARE(INSTRUCTIONS), HARDWARE(CPU_CYCLES)}},

@@ -80,6 +80,7 @@
  *   holder=kineto                   who is said to be subscribed, by cuptiSubscribe_v2
  *   mig=1                           the GPUs are divided; 2: devices are parts; 3: cannot be
  *   mps=1                           the GPUs are shared by MPS
+ *   margin=5                        degrees that all GPUs are below where they slow down
  *   supported.vgpu=1                answer of cuptiProfilerDeviceSupported; likewise
  *                                   .architecture .sli .confidential .cmp .wsl; 3: all is well
  * Launches that drop, device_error and context_reset_after count are those of kernels that
@@ -131,6 +132,30 @@ FAKE_EXPORT void fake_kernel_attribute(const char *kernel, int attribute, int va
 
 /** An attribute of a device; an H200's without. */
 FAKE_EXPORT void fake_device_attribute(int device, int attribute, int value);
+
+/* ---- what NVML tells --------------------------------------------------------------------------
+ */
+
+/** A GPU. fake_reset() makes all of them as the first numbers say. */
+typedef struct fake_board {
+    unsigned temperature;       /* 40 degrees */
+    double margin;              /* 40 degrees */
+    double cooling;             /* 0: degrees that the margin grows in a second */
+    double watts;               /* 200 */
+    unsigned update_ms;         /* 100: its counter of energy moves no more often */
+    unsigned sm_mhz;            /* 1980 */
+    unsigned memory_mhz;        /* 3201 */
+    unsigned long long reasons; /* 0: why its clocks are low */
+    unsigned locked_min;        /* 0, 0: they are not locked */
+    unsigned locked_max;
+} fake_board;
+
+/** That of a device, to be read and changed by a test of one thread. */
+FAKE_EXPORT fake_board *fake_board_of(int device);
+
+/** Time that has passed since fake_reset(): there is none but what fake_pass() lets pass. */
+FAKE_EXPORT unsigned long long fake_now_ns(void);
+FAKE_EXPORT void fake_pass(double seconds);
 
 /* ---- the program ------------------------------------------------------------------------------
  */

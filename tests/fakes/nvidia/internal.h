@@ -51,6 +51,7 @@ typedef struct fake_settings {
     long wsl;
     long mig;
     long mps;
+    long margin; /* 0: the board's */
     char chip[32];
     char holder[32];
     char driver[32];
@@ -108,6 +109,13 @@ ks_cuda_result fake_check_function_locked(ks_cuda_function function, ks_cuda_con
 void fake_reset_context_locked(ks_cuda_context context);
 void fake_forget_devices_locked(void);
 FAKE_EXPORT extern fake_alive fake_now; /* under the lock */
+
+/* ---- board.c ----
+ */
+
+void fake_forget_boards_locked(void);
+/** What the counter of energy of a device says, in mJ. */
+FAKE_EXPORT double fake_energy_locked(int device);
 
 /* ---- launch.c ----
  */

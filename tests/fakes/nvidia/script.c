@@ -63,6 +63,7 @@ static const struct {
     {"supported.wsl", offsetof(fake_settings, wsl)},
     {"mig", offsetof(fake_settings, mig)},
     {"mps", offsetof(fake_settings, mps)},
+    {"margin", offsetof(fake_settings, margin)},
 };
 
 fake_settings fake_set;
@@ -198,6 +199,7 @@ void fake_reset(void)
     fake_break_device_locked(false);
     fake_forget_kernels_locked();
     fake_forget_devices_locked();
+    fake_forget_boards_locked();
     fake_forget_runs_locked();
     fake_unlock();
 }

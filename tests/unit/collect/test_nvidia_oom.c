@@ -6,6 +6,7 @@ typedef struct scene {
     ks_replay replay;
     const char *metric;
     unsigned launches;
+    ks_cache_control caches;
 } scene;
 
 static ks_status body(const ks_call *call, void *user, ks_error *e)
@@ -30,6 +31,7 @@ static ks_status build(const scene *s, ks_plan **out, ks_error *e)
     ks_plan_metric(*out, s->metric, e);
     ks_plan_metric(*out, TIME, e);
     ks_plan_ignore_kernel(*out, "nothing", e);
+    ks_plan_cache_control(*out, s->caches, e);
     return ks_plan_replay(*out, s->replay, e);
 }
 
@@ -61,7 +63,8 @@ static void measuring_a_gpu_survives_every_failed_allocation(void **state)
                       {KS_REPLAY_KERNEL, THROUGHPUT, 3},
                       {KS_REPLAY_USER, "launch__*", 3},
                       {KS_REPLAY_USER, "@occupancy", 1},
-                      {KS_REPLAY_USER, "dram__bytes*.sum", 1}};
+                      {KS_REPLAY_USER, "dram__bytes*.sum", 1},
+                      {KS_REPLAY_USER, READ, 3, KS_CACHE_BOTH}};
     fake_use_device(0);
     know_kernels();
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
