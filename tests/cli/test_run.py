@@ -127,11 +127,11 @@ def test_outputs_may_all_go_to_a_device(ks):
     ks("run", "--csv", "/dev/null", "--json", "/dev/null", "--output", "/dev/null", "--", "true")
 
 
-def test_programs_that_cannot_run(ks):
+def test_programs_that_cannot_run(ks, tmp_path):
     assert "there is no such program" in ks("run", "--", "no-such-thing", status=2).stderr
     assert "not an executable file" in ks("run", "--", "/etc/passwd", status=2).stderr
-    assert "cannot run './x' in '/tmp': there is no such program" in ks(
-        "run", "--cwd", "/tmp", "--", "./x", status=2).stderr
+    assert f"cannot run './x' in '{tmp_path}': there is no such program" in ks(
+        "run", "--cwd", tmp_path, "--", "./x", status=2).stderr
     assert "there is no program to run" in ks("run", status=2).stderr
     done = ks("run", "--", "echo", "{m}", status=2)
     assert "there is no parameter m: add -p m=VALUES" in done.stderr
