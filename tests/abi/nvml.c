@@ -24,6 +24,11 @@ SAME_NUMBER(KS_NVML_SYNC_BOOST, nvmlClocksEventReasonSyncBoost);
 SAME_NUMBER(KS_NVML_SW_THERMAL, nvmlClocksEventReasonSwThermalSlowdown);
 SAME_NUMBER(KS_NVML_HW_THERMAL, nvmlClocksThrottleReasonHwThermalSlowdown);
 SAME_NUMBER(KS_NVML_HW_POWER_BRAKE, nvmlClocksThrottleReasonHwPowerBrakeSlowdown);
+SAME_NUMBER(KS_NVML_POLICY_POWER, NVML_PERF_POLICY_POWER);
+SAME_NUMBER(KS_NVML_POLICY_THERMAL, NVML_PERF_POLICY_THERMAL);
+SAME_SIZE(ks_nvml_policy, nvmlPerfPolicyType_t);
+SAME_SIZE(ks_nvml_violation, nvmlViolationTime_t);
+SAME_NUMBER(offsetof(ks_nvml_violation, held_ns), offsetof(nvmlViolationTime_t, violationTime));
 SAME_SIZE(ks_nvml_clock, nvmlClockType_t);
 SAME_SIZE(ks_nvml_sensor, nvmlTemperatureSensors_t);
 SAME_SIZE(ks_nvml_u64, unsigned long long);
@@ -34,11 +39,13 @@ SAME_NUMBER(offsetof(ks_nvml_margin, celsius),
             offsetof(nvmlMarginTemperature_v1_t, marginTemperature));
 
 /* Each of our functions has the type of his of that name, once our types are his. */
-#define ks_nvml_result nvmlReturn_t
-#define ks_nvml_device nvmlDevice_t
-#define ks_nvml_clock  nvmlClockType_t
-#define ks_nvml_sensor nvmlTemperatureSensors_t
-#define ks_nvml_margin nvmlMarginTemperature_v1_t
+#define ks_nvml_result    nvmlReturn_t
+#define ks_nvml_device    nvmlDevice_t
+#define ks_nvml_clock     nvmlClockType_t
+#define ks_nvml_sensor    nvmlTemperatureSensors_t
+#define ks_nvml_margin    nvmlMarginTemperature_v1_t
+#define ks_nvml_policy    nvmlPerfPolicyType_t
+#define ks_nvml_violation nvmlViolationTime_t
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* older drivers have no others */
 #define SAME_FUNCTION(type, member, arguments, name) \
     static inline void same_##member(void)           \

@@ -9,6 +9,7 @@ typedef int ks_nvml_result; /* 0: success */
 typedef struct ks_nvml_device_st *ks_nvml_device;
 typedef unsigned ks_nvml_clock;
 typedef unsigned ks_nvml_sensor;
+typedef unsigned ks_nvml_policy;
 typedef unsigned long long ks_nvml_u64;
 
 enum {
@@ -18,7 +19,9 @@ enum {
     KS_NVML_NO_PERMISSION = 4,
     KS_NVML_SENSOR_GPU = 0,
     KS_NVML_CLOCK_SM = 1,
-    KS_NVML_CLOCK_MEMORY = 2
+    KS_NVML_CLOCK_MEMORY = 2,
+    KS_NVML_POLICY_POWER = 0,
+    KS_NVML_POLICY_THERMAL = 1
 };
 
 /* In place of a clock in MHz: the one that the device can keep up whatever it computes (its base
@@ -38,6 +41,12 @@ typedef struct ks_nvml_margin {
     unsigned version;
     int celsius;
 } ks_nvml_margin;
+
+/* For how long a limit held a GPU's clocks down, since the driver was loaded. */
+typedef struct ks_nvml_violation {
+    ks_nvml_u64 reference_us;
+    ks_nvml_u64 held_ns;
+} ks_nvml_violation;
 
 #define KS_NVML_MARGIN_VERSION ((unsigned)(sizeof(ks_nvml_margin) | 1u << 24))
 
@@ -61,6 +70,8 @@ typedef struct ks_nvml_margin {
       nvmlDeviceGetTotalEnergyConsumption)                                                        \
     X(ks_nvml_result, reasons, (ks_nvml_device, ks_nvml_u64 *),                                   \
       nvmlDeviceGetCurrentClocksThrottleReasons)                                                  \
+    X(ks_nvml_result, violation, (ks_nvml_device, ks_nvml_policy, ks_nvml_violation *),           \
+      nvmlDeviceGetViolationStatus)                                                               \
     X(ks_nvml_result, lock_clocks, (ks_nvml_device, unsigned, unsigned),                          \
       nvmlDeviceSetGpuLockedClocks)                                                               \
     X(ks_nvml_result, unlock_clocks, (ks_nvml_device), nvmlDeviceResetGpuLockedClocks)

@@ -8,10 +8,27 @@
 #include "collect/nvidia/clocks.h"
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/guard.h"
+#include "collect/nvidia/timer.h"
 
 enum {
     LOW_CLOCKS = 0x100, /* kind of a remark: not one of the collectors' own */
     WHY_MAX = sizeof(((ks_error *)NULL)->message) + 64
+};
+
+/* A limit whose time is told. */
+typedef struct held {
+    bool known;
+    ks_nvml_u64 ns; /* that it had held clocks down when the call began */
+} held;
+
+static const struct {
+    ks_nvml_policy policy;
+    unsigned reason;
+} limits[] = {{KS_NVML_POLICY_POWER, KS_NVML_POWER_CAP},
+              {KS_NVML_POLICY_THERMAL, KS_NVML_SW_THERMAL}};
+
+enum {
+    HELD = sizeof limits / sizeof limits[0]
 };
 
 struct ks_control {
@@ -24,6 +41,9 @@ struct ks_control {
     bool guards;            /* heat is watched */
     char unlocked[WHY_MAX]; /* why clocks are not locked that should be; "": they are */
     char unguarded[WHY_MAX];
+    /* of the call: */
+    held held[HELD];
+    uint64_t began_ns;
     /* of the batch: */
     unsigned calls;
     unsigned low_calls; /* after which clocks were held down ... */
@@ -184,6 +204,48 @@ static ks_status follow(ks_control *self, ks_error *err)
     return KS_OK;
 }
 
+static held read_held(const ks_control *self, size_t limit)
+{
+    ks_nvml_violation now = {0};
+    ks_nvml_result result = KS_BOARD_ASK(&self->board, violation, limits[limit].policy, &now);
+    return (held){result == 0, now.held_ns};
+}
+
+static void note_begin(ks_control *self)
+{
+    for (size_t i = 0; i < HELD; i++) {
+        self->held[i] = read_held(self, i);
+    }
+    self->began_ns = ks_nvidia_timer->now_ns();
+}
+
+/* What held clocks down for 1 % of the call or more, as bits. */
+static ks_nvml_u64 held_since_begin(const ks_control *self)
+{
+    ks_nvml_u64 low = 0;
+    uint64_t took = ks_nvidia_timer->now_ns() - self->began_ns;
+    for (size_t i = 0; i < HELD; i++) {
+        held now = read_held(self, i);
+        bool known = now.known && self->held[i].known && now.ns > self->held[i].ns;
+        low |= known && 100 * (now.ns - self->held[i].ns) >= took ? limits[i].reason : 0;
+    }
+    return low;
+}
+
+static ks_status watch_heat(ks_control *self, const ks_wait_teller *teller, double *waited_s,
+                            ks_error *err)
+{
+    ks_error why = KS_ERROR_INIT;
+    ks_status status =
+        ks_guard_before(&self->guard, &self->board, self->cancelled, teller, waited_s, &why);
+    if (status == KS_UNAVAILABLE || status == KS_EPERM) {
+        do_without_guard(self, &why);
+        return KS_OK;
+    }
+    return status == KS_OK ? KS_OK
+                           : ks_fail(err, why.code, why.origin, why.native, "%s", why.message);
+}
+
 ks_status ks_control_before(ks_control *self, bool warmup, const ks_wait_teller *teller,
                             double *waited_s, ks_error *err)
 {
@@ -194,17 +256,11 @@ ks_status ks_control_before(ks_control *self, bool warmup, const ks_wait_teller 
     if (strcmp(ks_control_clocks(self), "base") == 0) {
         KS_TRY(lock_board(self, err)); /* the rows say that they are locked */
     }
-    if (warmup || !self->guards) {
-        return KS_OK;
+    if (!warmup && self->guards) {
+        KS_TRY(watch_heat(self, teller, waited_s, err));
     }
-    ks_status status =
-        ks_guard_before(&self->guard, &self->board, self->cancelled, teller, waited_s, &why);
-    if (status == KS_UNAVAILABLE || status == KS_EPERM) {
-        do_without_guard(self, &why);
-        return KS_OK;
-    }
-    return status == KS_OK ? KS_OK
-                           : ks_fail(err, why.code, why.origin, why.native, "%s", why.message);
+    note_begin(self);
+    return KS_OK;
 }
 
 static const struct {
@@ -227,13 +283,14 @@ void ks_control_after(ks_control *self)
 {
     ks_nvml_u64 now = 0;
     ks_nvml_u64 low = 0;
-    if (self == NULL || self->board.device == NULL ||
-        KS_BOARD_ASK(&self->board, reasons, &now) != 0) {
+    if (self == NULL || self->board.device == NULL) {
         return;
     }
+    ks_nvml_result result = KS_BOARD_ASK(&self->board, reasons, &now);
     for (size_t i = 0; i < REASONS; i++) {
-        low |= now & reasons[i].bit;
+        low |= result == 0 ? now & reasons[i].bit : 0;
     }
+    low |= held_since_begin(self);
     self->calls++;
     self->low_calls += low != 0;
     self->low |= low;
@@ -263,9 +320,8 @@ ks_status ks_control_tell(ks_control *self, ks_samples *into, ks_error *err)
     if (low_calls == 0) {
         return KS_OK;
     }
-    length =
-        snprintf(text, sizeof text, "the GPU's clocks were held down after %u of %u calls, by ",
-                 low_calls, calls);
+    length = snprintf(text, sizeof text, "the GPU's clocks were held down in %u of %u calls, by ",
+                      low_calls, calls);
     const char *joint = "";
     for (size_t i = 0; i < REASONS; i++) {
         if ((low & reasons[i].bit) != 0) {

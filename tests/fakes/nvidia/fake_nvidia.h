@@ -138,15 +138,17 @@ FAKE_EXPORT void fake_device_attribute(int device, int attribute, int value);
 
 /** A GPU. fake_reset() makes all of them as the first numbers say. */
 typedef struct fake_board {
-    unsigned temperature;       /* 40 degrees */
-    double margin;              /* 40 degrees */
-    double cooling;             /* 0: degrees that the margin grows in a second */
-    double watts;               /* 200 */
-    unsigned update_ms;         /* 100: its counter of energy moves no more often */
-    unsigned sm_mhz;            /* 1980 */
-    unsigned memory_mhz;        /* 3201 */
-    unsigned long long reasons; /* 0: why its clocks are low */
-    unsigned locked_min;        /* 0, 0: they are not locked */
+    unsigned temperature;             /* 40 degrees */
+    double margin;                    /* 40 degrees */
+    double cooling;                   /* 0: degrees that the margin grows in a second */
+    double watts;                     /* 200 */
+    unsigned update_ms;               /* 100: its counter of energy moves no more often */
+    unsigned sm_mhz;                  /* 1980 */
+    unsigned memory_mhz;              /* 3201 */
+    unsigned long long reasons;       /* 0: why its clocks are low */
+    unsigned long long power_held_ns; /* 0: how long limits held its clocks down */
+    unsigned long long heat_held_ns;
+    unsigned locked_min; /* 0, 0: they are not locked */
     unsigned locked_max;
 } fake_board;
 

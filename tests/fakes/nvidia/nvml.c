@@ -143,6 +143,16 @@ ks_nvml_result nvml_reasons(ks_nvml_device device, ks_nvml_u64 *reasons)
     return 0;
 }
 
+ks_nvml_result nvml_violation(ks_nvml_device device, ks_nvml_policy policy,
+                              ks_nvml_violation *violation)
+{
+    ENTER_BOARD("nvmlDeviceGetViolationStatus", device);
+    violation->held_ns = policy == KS_NVML_POLICY_POWER     ? board->power_held_ns
+                         : policy == KS_NVML_POLICY_THERMAL ? board->heat_held_ns
+                                                            : 0;
+    return 0;
+}
+
 ks_nvml_result nvml_lock_clocks(ks_nvml_device device, unsigned min_mhz, unsigned max_mhz)
 {
     ENTER("nvmlDeviceSetGpuLockedClocks");

@@ -24,13 +24,40 @@ static void clocks_that_were_held_down_are_told(void **state)
     measure(throttle, NULL);
     /* a pass of the CPU's time and one of the counters, 3 calls each */
     KT_HAS(text("work", TIME, "Warnings"),
-           "the GPU's clocks were held down after 2 of 6 calls, by its limit of power, heat");
+           "the GPU's clocks were held down in 2 of 6 calls, by its limit of power, heat");
     assert_null(text("work", READ, "Warnings")); /* bytes are the same at any clock */
     const char *cpu = text("work", "cpu__time_duration.sum", "Warnings");
     assert_true(cpu == NULL || strstr(cpu, "held down") == NULL);
 }
 
 /* The clock is that of A in run 0, and of B in the others. */
+/* 5 ms of a second in the first run, 20 in the others: from 1 % on it is told. */
+static ks_status hold(const ks_call *call, void *user, ks_error *e)
+{
+    (void)user;
+    KS_ANNOTATE("work") {
+        KS_TRY(launch("A", e));
+        fake_pass(1.0);
+        fake_board_of(0)->heat_held_ns += ks_call_run(call) == 0 ? 5000000 : 20000000;
+    }
+    return KS_OK;
+}
+
+/* The GPU is idle when it is looked at. */
+static void clocks_that_were_held_down_meanwhile_are_told(void **state)
+{
+    (void)state;
+    ask(TIME);
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    fake_board_of(0)->power_held_ns = 1000000000; /* long ago */
+    measure(hold, NULL);
+    KT_HAS(text("work", TIME, "Warnings"), "held down in 2 of 3 calls, by heat");
+    fake_script("nvmlDeviceGetViolationStatus=3");
+    measure(hold, NULL);
+    const char *warnings = text("work", TIME, "Warnings");
+    assert_true(warnings == NULL || strstr(warnings, "held down") == NULL);
+}
+
 static ks_status move_clock(const ks_call *call, void *user, ks_error *e)
 {
     (void)user;
@@ -79,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TIMED(clocks_that_were_held_down_are_told),
+        TIMED(clocks_that_were_held_down_meanwhile_are_told),
         TIMED(a_clock_that_moved_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
