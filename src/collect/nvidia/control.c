@@ -18,7 +18,7 @@ enum {
 /* A limit whose time is told. */
 typedef struct held {
     bool known;
-    ks_nvml_u64 ns; /* that it had held clocks down when the call began */
+    ks_nvml_u64 ns; /* that it had held clocks down when the batch began */
 } held;
 
 static const struct {
@@ -41,10 +41,9 @@ struct ks_control {
     bool guards;            /* heat is watched */
     char unlocked[WHY_MAX]; /* why clocks are not locked that should be; "": they are */
     char unguarded[WHY_MAX];
-    /* of the call: */
+    /* of the batch: */
     held held[HELD];
     uint64_t began_ns;
-    /* of the batch: */
     unsigned calls;
     unsigned low_calls; /* after which clocks were held down ... */
     ks_nvml_u64 low;    /* ... and why */
@@ -219,7 +218,7 @@ static void note_begin(ks_control *self)
     self->began_ns = ks_nvidia_timer->now_ns();
 }
 
-/* What held clocks down for 1 % of the call or more, as bits. */
+/* What held clocks down for 1 % of the batch or more, as bits. */
 static ks_nvml_u64 held_since_begin(const ks_control *self)
 {
     ks_nvml_u64 low = 0;
@@ -259,7 +258,9 @@ ks_status ks_control_before(ks_control *self, bool warmup, const ks_wait_teller 
     if (!warmup && self->guards) {
         KS_TRY(watch_heat(self, teller, waited_s, err));
     }
-    note_begin(self);
+    if (!warmup && self->calls == 0) { /* reading it takes longer than many a call */
+        note_begin(self);
+    }
     return KS_OK;
 }
 
@@ -290,7 +291,6 @@ void ks_control_after(ks_control *self)
     for (size_t i = 0; i < REASONS; i++) {
         low |= result == 0 ? now & reasons[i].bit : 0;
     }
-    low |= held_since_begin(self);
     self->calls++;
     self->low_calls += low != 0;
     self->low |= low;
@@ -305,37 +305,45 @@ static bool depends_on_clocks(const ks_metric *metric)
     return metric->card != NULL && metric->kind != KS_COUNT && metric->kind != KS_PROPERTY;
 }
 
-ks_status ks_control_tell(ks_control *self, ks_samples *into, ks_error *err)
+/* "the GPU's clocks were held down in 2 of 6 calls, by heat" */
+static void write_low(const ks_control *self, ks_nvml_u64 low, char *to, size_t size)
 {
-    char text[400];
-    int length = 0;
-    if (self == NULL) {
-        return KS_OK;
+    int length = snprintf(to, size, "the GPU's clocks were held down ");
+    if (self->low_calls > 0) {
+        length += snprintf(to + length, size - (size_t)length, "in %u of %u calls, by ",
+                           self->low_calls, self->calls);
+    } else {
+        length += snprintf(to + length, size - (size_t)length, "for 1 %% of the time or more, by ");
     }
-    unsigned calls = self->calls;
-    unsigned low_calls = self->low_calls;
-    ks_nvml_u64 low = self->low;
-    self->calls = self->low_calls = 0;
-    self->low = 0;
-    if (low_calls == 0) {
-        return KS_OK;
-    }
-    length = snprintf(text, sizeof text, "the GPU's clocks were held down in %u of %u calls, by ",
-                      low_calls, calls);
     const char *joint = "";
     for (size_t i = 0; i < REASONS; i++) {
         if ((low & reasons[i].bit) != 0) {
-            length += snprintf(text + length, sizeof text - (size_t)length, "%s%s", joint,
-                               reasons[i].text);
+            length += snprintf(to + length, size - (size_t)length, "%s%s", joint, reasons[i].text);
             joint = ", ";
         }
+    }
+}
+
+ks_status ks_control_tell(ks_control *self, ks_samples *into, ks_error *err)
+{
+    char text[400];
+    if (self == NULL || self->calls == 0) {
+        return KS_OK;
+    }
+    ks_nvml_u64 low = self->low | held_since_begin(self);
+    unsigned low_calls = self->low_calls;
+    write_low(self, low, text, sizeof text);
+    self->calls = self->low_calls = 0;
+    self->low = 0;
+    if (low == 0) {
+        return KS_OK;
     }
     for (uint32_t a = 0; a < into->entered_count; a++) {
         for (uint32_t m = 0; m < into->metric_count; m++) {
             const ks_remark remark = {.annotation = into->entered[a],
                                       .metric = m,
                                       .kind = LOW_CLOCKS,
-                                      .severity = low_calls};
+                                      .severity = low_calls > 0 ? low_calls : 1};
             if (depends_on_clocks(&into->metrics[m])) {
                 KS_TRY(ks_samples_remark(into, remark, text, err));
             }

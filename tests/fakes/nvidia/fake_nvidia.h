@@ -142,7 +142,8 @@ typedef struct fake_board {
     double margin;                    /* 40 degrees */
     double cooling;                   /* 0: degrees that the margin grows in a second */
     double watts;                     /* 200 */
-    unsigned update_ms;               /* 100: its counter of energy moves no more often */
+    unsigned update_ms;               /* 100: its counter of energy moves no more often ... */
+    double reading_s;                 /* 0: ... and reading it takes so long */
     unsigned sm_mhz;                  /* 1980 */
     unsigned memory_mhz;              /* 3201 */
     unsigned long long reasons;       /* 0: why its clocks are low */

@@ -34,6 +34,7 @@ struct ks_collector {
     bool meters;                         /* energy or power is asked for */
     uint64_t period_ns;                  /* of the meter */
     char no_meter[KS_METER_WHY_MAX];
+    bool reads_meter; /* the visits of this call do */
     uint32_t first_slot;
     atomic_int failed[KS_BOARD_READINGS]; /* NVML's result in this run; 0: all is well */
     /* of the run: */
@@ -41,6 +42,7 @@ struct ks_collector {
     size_t metered_capacity;
     size_t metered_count;
     uint32_t calls;
+    uint64_t read_ns; /* when a call that read the meter had ended */
 };
 
 /* ---- the hot hooks ----------------------------------------------------------------------------
@@ -48,7 +50,7 @@ struct ks_collector {
 
 static bool is_read(const ks_collector *self, enum ks_board_reading reading)
 {
-    return reading == KS_BOARD_ENERGY ? self->meters && self->period_ns > 0
+    return reading == KS_BOARD_ENERGY ? self->reads_meter
                                       : reading != KS_BOARD_POWER && self->wanted[reading];
 }
 
@@ -234,6 +236,7 @@ static void forget_run(ks_collector *self)
         self->metered[i] = (ks_metered){0};
     }
     self->calls = 0;
+    self->reads_meter = self->meters && self->period_ns > 0;
     for (enum ks_board_reading r = 0; r < KS_BOARD_READINGS; r++) {
         atomic_store(&self->failed[r], 0);
     }
@@ -259,8 +262,9 @@ static ks_status add_call(ks_collector *self, ks_error *err)
     for (ks_visit *v; (v = ks_next_visit(&walk)) != NULL;) {
         const uint64_t *words = &v->slots[self->first_slot];
         const uint64_t *mj = &words[READ + 2 * KS_BOARD_ENERGY];
-        ks_metered_add(&self->metered[v->annotation->id], self->calls, words[BEGAN], mj[0],
-                       words[ENDED], mj[1]);
+        const ks_metered_visit visit = {words[BEGAN], words[ENDED], mj[0], mj[1],
+                                        self->reads_meter};
+        ks_metered_add(&self->metered[v->annotation->id], self->calls, &visit);
     }
     return KS_OK;
 }
@@ -288,6 +292,9 @@ static ks_status board_again(ks_collector *self, bool *out, ks_error *err)
     }
     KS_TRY(add_call(self, err));
     *out = needs_more(self);
+    uint64_t now = ks_nvidia_timer->now_ns();
+    self->read_ns = self->reads_meter ? now : self->read_ns;
+    self->reads_meter = now - self->read_ns >= ks_meter_rest_ns(self->period_ns);
     return KS_OK;
 }
 

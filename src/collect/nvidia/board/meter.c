@@ -8,8 +8,9 @@
 enum {
     MOVES = 4,           /* that the period is found from */
     PERIODS_NEEDED = 20, /* of which one may be told wrong: 5 % */
-    SHARE_NEEDED_PCT = 95,
-    CALLS_TO_JUDGE = 100 /* of the body */
+    PERIODS_OF_REST = 5,
+    PERIODS_TO_JUDGE = 2, /* whether more calls may help */
+    SHARE_NEEDED_PCT = 95
 };
 
 static const double LOOK_EVERY_S = 0.001;
@@ -61,24 +62,38 @@ uint64_t ks_meter_need_ns(uint64_t period_ns)
     return PERIODS_NEEDED * period_ns;
 }
 
-void ks_metered_add(ks_metered *m, uint32_t call, uint64_t begin_ns, uint64_t begin_mj,
-                    uint64_t end_ns, uint64_t end_mj)
+uint64_t ks_meter_rest_ns(uint64_t period_ns)
 {
-    uint64_t took = end_ns - begin_ns;
-    if (m->visits == 0 || begin_ns < m->first_ns) {
-        m->first_ns = begin_ns;
-        m->first_mj = begin_mj;
+    return PERIODS_OF_REST * period_ns;
+}
+
+static void add_reading(ks_metered *m, const ks_metered_visit *visit)
+{
+    if (m->read_calls == 0 || visit->begin_ns < m->first_ns) {
+        m->first_ns = visit->begin_ns;
+        m->first_mj = visit->begin_mj;
     }
-    if (m->visits == 0 || end_ns > m->last_ns) {
-        m->last_ns = end_ns;
-        m->last_mj = end_mj;
+    if (m->read_calls == 0 || visit->end_ns > m->last_ns) {
+        m->last_ns = visit->end_ns;
+        m->last_mj = visit->end_mj;
     }
+    m->inside_mj += visit->end_mj - visit->begin_mj;
+    m->read_ns = m->inside_ns;
+    m->read_calls = m->calls;
+}
+
+void ks_metered_add(ks_metered *m, uint32_t call, const ks_metered_visit *visit)
+{
+    uint64_t took = visit->end_ns - visit->begin_ns;
     m->shortest_ns = m->visits == 0 || took < m->shortest_ns ? took : m->shortest_ns;
+    m->ended_ns = visit->end_ns > m->ended_ns ? visit->end_ns : m->ended_ns;
     m->inside_ns += took;
-    m->inside_mj += end_mj - begin_mj;
     m->visits++;
     m->calls += m->last_call != call;
     m->last_call = call;
+    if (visit->read) {
+        add_reading(m, visit);
+    }
 }
 
 static double milli(uint64_t of)
@@ -87,28 +102,30 @@ static double milli(uint64_t of)
 }
 
 /* How much of the time from the first visit to the last one was in visits, in percent. */
-static uint64_t share_of(const ks_metered *m)
+static uint64_t share_of(uint64_t inside_ns, uint64_t span_ns)
 {
-    uint64_t span = m->last_ns - m->first_ns;
-    return span > 0 ? 100 * m->inside_ns / span : 100;
+    return span_ns > 0 ? 100 * inside_ns / span_ns : 100;
 }
 
 bool ks_metered_has_hope(const ks_metered *m, uint64_t period_ns)
 {
+    uint64_t span = m->ended_ns - m->first_ns;
     return m->visits > 0 && m->shortest_ns < ks_meter_need_ns(period_ns) &&
-           (m->calls < CALLS_TO_JUDGE || share_of(m) >= SHARE_NEEDED_PCT);
+           (span < PERIODS_TO_JUDGE * period_ns ||
+            share_of(m->inside_ns, span) >= SHARE_NEEDED_PCT);
 }
 
 static bool tell_why(const ks_metered *m, uint64_t period_ns, char why[KS_METER_WHY_MAX])
 {
     unsigned long long period_ms = (period_ns + 500000) / 1000000;
     unsigned long long need_ms = ks_meter_need_ns(period_ns) / 1000000;
-    if (share_of(m) < SHARE_NEEDED_PCT) {
+    unsigned long long share = share_of(m->inside_ns, m->ended_ns - m->first_ns);
+    if (share < SHARE_NEEDED_PCT) {
         snprintf(why, KS_METER_WHY_MAX,
                  "the GPU's meter of energy moves every %llu ms only, and this annotation is %llu "
                  "%% of the time of the calls: repeat its work inside it for %llu ms, or make it "
                  "all that the body does",
-                 period_ms, (unsigned long long)share_of(m), need_ms);
+                 period_ms, share, need_ms);
     } else {
         snprintf(why, KS_METER_WHY_MAX,
                  "the GPU's meter of energy moves every %llu ms only, and the calls ended before "
@@ -123,20 +140,20 @@ bool ks_metered_tell(const ks_metered *m, uint64_t period_ns, double *joules, do
 {
     uint64_t need = ks_meter_need_ns(period_ns);
     uint64_t span = m->last_ns - m->first_ns;
-    if (m->inside_ns > span) {
+    if (m->read_ns > span) {
         snprintf(why, KS_METER_WHY_MAX,
                  "its visits overlapped on several threads, and the meter shows the energy of all");
         return false;
     }
     if (m->shortest_ns >= need) { /* each is long enough by itself */
-        *joules = milli(m->inside_mj) / m->calls;
+        *joules = milli(m->inside_mj) / m->read_calls;
         *watts = milli(m->inside_mj) / ((double)m->inside_ns / 1e9);
         return true;
     }
-    if (span < need || share_of(m) < SHARE_NEEDED_PCT) {
+    if (span < need || share_of(m->read_ns, span) < SHARE_NEEDED_PCT) {
         return tell_why(m, period_ns, why);
     }
     *watts = milli(m->last_mj - m->first_mj) / ((double)span / 1e9); /* they fill that time */
-    *joules = *watts * ((double)m->inside_ns / 1e9) / m->calls;
+    *joules = *watts * ((double)m->read_ns / 1e9) / m->read_calls;
     return true;
 }

@@ -6,6 +6,7 @@
 #define KS_COLLECT_NVIDIA_BOARD_METER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,20 +28,33 @@ ks_status ks_meter_period(const ks_board *board, const atomic_bool *cancelled, u
  * seen of a move is 5 %. */
 uint64_t ks_meter_need_ns(uint64_t period_ns);
 
-/** What the meter showed around the visits of an annotation in a run. */
+/** How long to wait between two calls whose visits read the meter: reading takes some ms. */
+uint64_t ks_meter_rest_ns(uint64_t period_ns);
+
+/** The visits of an annotation in a run, and what the meter showed around those that read it. */
 typedef struct ks_metered {
     uint32_t visits;
     uint32_t calls; /**< of the body that entered it */
     uint32_t last_call;
-    uint64_t first_ns, first_mj;
-    uint64_t last_ns, last_mj;
-    uint64_t inside_ns, inside_mj; /**< of all visits together */
+    uint64_t ended_ns;  /**< the last one */
+    uint64_t inside_ns; /**< of all together */
     uint64_t shortest_ns;
+    uint64_t first_ns, first_mj;
+    uint64_t last_ns, last_mj; /**< of those that read the meter ... */
+    uint64_t inside_mj;
+    uint32_t read_calls; /**< ... and `calls` and `inside_ns` up to the last of them */
+    uint64_t read_ns;
 } ks_metered;
 
-/** A visit. @param[in] call  of the body, from 1 */
-void ks_metered_add(ks_metered *m, uint32_t call, uint64_t begin_ns, uint64_t begin_mj,
-                    uint64_t end_ns, uint64_t end_mj);
+/** A visit. `begin_mj`, `end_mj`: what the meter showed, if it was read. */
+typedef struct ks_metered_visit {
+    uint64_t begin_ns, end_ns;
+    uint64_t begin_mj, end_mj;
+    bool read;
+} ks_metered_visit;
+
+/** Add a visit; the first call's read the meter. @param[in] call  of the body, from 1 */
+void ks_metered_add(ks_metered *m, uint32_t call, const ks_metered_visit *visit);
 
 /** Whether more calls of the body can tell it: not where it is too small a part of their time. */
 bool ks_metered_has_hope(const ks_metered *m, uint64_t period_ns);
