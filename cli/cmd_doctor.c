@@ -97,6 +97,25 @@ static void print_value(const char *lead, const char *text, bool wrap)
     putchar('\n');
 }
 
+/* What a collector measures, for those who have not heard its name; "": it says so itself. */
+static const char *about(const char *collector)
+{
+    static const struct {
+        const char *name, *what;
+    } collectors[] = {
+        {"clock", "  (times and memory)"},
+        {"perf", "  (events of the processor and the kernel)"},
+        {"nvidia-trace", "  (times of GPU kernels, kernel__*: needs no permission)"},
+        {"nvidia", "  (hardware counters of GPU kernels, as ncu reads them)"},
+    };
+    for (size_t i = 0; i < sizeof collectors / sizeof collectors[0]; i++) {
+        if (strcmp(collectors[i].name, collector) == 0) {
+            return collectors[i].what;
+        }
+    }
+    return "";
+}
+
 static void print_facts(const ks_table *table)
 {
     const char *last = "";
@@ -105,7 +124,7 @@ static void print_facts(const ks_table *table)
         const char *collector = ks_table_text(table, row, ks_table_find(table, "Collector"));
         const char *cure = ks_table_text(table, row, ks_table_find(table, "Cure"));
         if (strcmp(collector, last) != 0) {
-            printf("%s%s\n", row > 0 ? "\n" : "", collector);
+            printf("%s%s%s\n", row > 0 ? "\n" : "", collector, about(collector));
             last = collector;
         }
         printf("  %-20s ", ks_table_text(table, row, ks_table_find(table, "Fact")));

@@ -1,6 +1,7 @@
 /* kernsight metrics [PATTERN] */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -200,8 +201,17 @@ static void print_submetrics(const char *all)
     print_words(all, is_not_of_sum);
 }
 
+/* How a name is put together, for those who see such a list for the first time. */
+static void print_example(const char *metric, const char *endings)
+{
+    bool sum = strstr(endings, " sum ") != NULL;
+    printf("\nask for a metric with one of its endings, such as %s.%.*s\n", metric,
+           sum ? 3 : (int)strcspn(endings, " "), sum ? "sum" : endings);
+}
+
 static void print_chip(const ks_table *table)
 {
+    size_t shown = ks_table_rows(table); /* the first with endings */
     int unit = at_most(widest(table, "Unit"), 20);
     int name = at_most(widest(table, "Metric"), COLUMNS - 4 - unit - widest(table, "Kind"));
     printf("%-*s  %-*s  %s\n", name, "metric", unit, "unit", "kind");
@@ -211,7 +221,11 @@ static void print_chip(const ks_table *table)
         print_text(cell(table, row, "Description"));
         if (ks_table_valid(table, row, ks_table_find(table, "Submetrics"))) {
             print_submetrics(cell(table, row, "Submetrics"));
+            shown = shown == ks_table_rows(table) ? row : shown;
         }
+    }
+    if (shown < ks_table_rows(table) && isatty(STDOUT_FILENO) == 1) {
+        print_example(cell(table, shown, "Metric"), cell(table, shown, "Submetrics"));
     }
 }
 

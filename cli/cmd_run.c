@@ -116,6 +116,18 @@ static void note_command(ks_plan *plan, int argc, char **argv, ks_error *err)
     free(text);
 }
 
+/* Kernels are seen from inside their process alone: nothing is measured for a table of none. */
+static ks_status check_launches(const run_options *o, ks_error *err)
+{
+    return !o->launches
+               ? KS_OK
+               : ks_fail(err, KS_UNAVAILABLE, "cli", 0,
+                         "--launches has nothing to show: a program is measured from outside here, "
+                         "and launches of kernels are seen from inside alone; annotate the "
+                         "program, and print its results with ks_print_options.launches, or ask "
+                         "ks_results_kernels() (docs/gpu.md)");
+}
+
 static ks_status make_plan(const run_options *o, ks_plan **out, ks_error *err)
 {
     if (ks_plan_new(out, err) != KS_OK) {
@@ -288,6 +300,9 @@ int cmd_run(int argc, char **argv)
     ks_program *program = NULL;
     plots p = {.metrics = {0}};
     ks_status status = read_run_options(argc, argv, &o, &err);
+    if (status == KS_OK) {
+        status = check_launches(&o, &err);
+    }
     if (status == KS_OK) {
         status = make_plan(&o, &plan, &err);
     }

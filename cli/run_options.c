@@ -47,7 +47,8 @@ enum {
     KEY_PLOT,
     KEY_PLOT_METRIC,
     KEY_PLOT_X,
-    KEY_PLOT_PANELS
+    KEY_PLOT_PANELS,
+    KEY_LAUNCHES
 };
 
 /* Usage and help come from here. */
@@ -92,6 +93,8 @@ static const struct argp_option known[] = {
      "what to plot; by default what -m names, without -m the time", 3},
     {"plot-x", KEY_PLOT_X, "NAME", 0, "parameter along x; by default the one with most values", 3},
     {"plot-panels", KEY_PLOT_PANELS, "NAME", 0, "parameter with a panel for each value", 3},
+    {"launches", KEY_LAUNCHES, NULL, 0,
+     "the kernels that were launched, after the table; not seen in programs that run from here", 3},
     {"quiet", 'q', NULL, 0, "no progress on stderr", 3},
     {0},
 };
@@ -138,6 +141,7 @@ static const struct {
     PLACE(KEY_FILE, TEXT, file),
     PLACE(KEY_ZIP, FLAG, zip),
     PLACE(KEY_TOLERANT, FLAG, tolerant),
+    PLACE(KEY_LAUNCHES, FLAG, launches),
     PLACE('q', FLAG, quiet),
 };
 

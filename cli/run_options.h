@@ -39,6 +39,7 @@ typedef struct run_options {
     char *file;
     bool zip;
     bool tolerant;
+    bool launches;
     bool quiet;
 } run_options;
 

@@ -8,6 +8,12 @@
 #define DRIVER(X)                                                                         \
     X(cuInit, (unsigned flags))                                                           \
     X(cuGetErrorString, (int result, const char **text))                                  \
+    X(cuDeviceGetCount, (int *count))                                                     \
+    X(cuStreamCreate, (void **stream, unsigned flags))                                    \
+    X(cuStreamBeginCapture_v2, (void *stream, int mode))                                  \
+    X(cuStreamEndCapture, (void *stream, void **graph))                                   \
+    X(cuGraphInstantiateWithFlags, (void **runnable, void *graph, uint64_t flags))        \
+    X(cuGraphLaunch, (void *runnable, void *stream))                                      \
     X(cuDeviceGet, (int *device, int ordinal))                                            \
     X(cuDevicePrimaryCtxRetain, (void **context, int device))                             \
     X(cuCtxSetCurrent, (void *context))                                                   \
@@ -52,14 +58,25 @@ ks_status gpu_open(ks_error *err)
     }
     DRIVER(X)
 #undef X
-    int device = 0;
-    void *context = NULL;
     int result = driver.cuInit(0);
-    result = result != 0 ? result : driver.cuDeviceGet(&device, 0);
-    if (result != 0) {
+    if (result != 0 || gpu_count() == 0) {
         return ks_fail(err, KS_UNAVAILABLE, "cuda", result, "there is no GPU");
     }
-    result = driver.cuDevicePrimaryCtxRetain(&context, device);
+    return gpu_use(0, err);
+}
+
+int gpu_count(void)
+{
+    int count = 0;
+    return driver.cuDeviceGetCount(&count) == 0 ? count : 0;
+}
+
+ks_status gpu_use(int device, ks_error *err)
+{
+    int handle = 0;
+    void *context = NULL;
+    int result = driver.cuDeviceGet(&handle, device);
+    result = result != 0 ? result : driver.cuDevicePrimaryCtxRetain(&context, handle);
     return check(result != 0 ? result : driver.cuCtxSetCurrent(context), "no context", err);
 }
 
@@ -98,15 +115,52 @@ ks_status gpu_copy_out(void *to, gpu_ptr from, size_t bytes, ks_error *err)
     return check(driver.cuMemcpyDtoH_v2(to, from, bytes), "cannot copy from the GPU", err);
 }
 
-ks_status gpu_launch(const char *kernel, gpu_shape shape, gpu_ptr to, gpu_ptr from, unsigned n,
-                     ks_error *err)
+ks_status gpu_start(const char *kernel, gpu_shape shape, gpu_ptr to, gpu_ptr from, unsigned n,
+                    void *stream, ks_error *err)
 {
     void *arguments[] = {&to, &from, &n};
     void *function = NULL;
     int result = driver.cuModuleGetFunction(&function, module, kernel);
     if (result == 0) {
         result = driver.cuLaunchKernel(function, shape.grid_x, shape.grid_y, 1, shape.block_x,
-                                       shape.block_y, 1, 0, NULL, arguments, NULL);
+                                       shape.block_y, 1, 0, stream, arguments, NULL);
     }
-    return check(result != 0 ? result : driver.cuCtxSynchronize(), kernel, err);
+    return check(result, kernel, err);
+}
+
+ks_status gpu_wait(ks_error *err)
+{
+    return check(driver.cuCtxSynchronize(), "the GPU failed", err);
+}
+
+ks_status gpu_launch(const char *kernel, gpu_shape shape, gpu_ptr to, gpu_ptr from, unsigned n,
+                     ks_error *err)
+{
+    ks_status status = gpu_start(kernel, shape, to, from, n, NULL, err);
+    return status != KS_OK ? status : gpu_wait(err);
+}
+
+ks_status gpu_stream(void **stream, ks_error *err)
+{
+    const unsigned beside_the_default_one = 1;
+    return check(driver.cuStreamCreate(stream, beside_the_default_one), "no stream", err);
+}
+
+ks_status gpu_capture(void *stream, ks_error *err)
+{
+    const int of_this_thread = 1;
+    return check(driver.cuStreamBeginCapture_v2(stream, of_this_thread), "no capture", err);
+}
+
+ks_status gpu_captured(void *stream, void **graph, ks_error *err)
+{
+    void *captured = NULL;
+    int result = driver.cuStreamEndCapture(stream, &captured);
+    result = result != 0 ? result : driver.cuGraphInstantiateWithFlags(graph, captured, 0);
+    return check(result, "no graph", err);
+}
+
+ks_status gpu_start_graph(void *graph, void *stream, ks_error *err)
+{
+    return check(driver.cuGraphLaunch(graph, stream), "the graph does not start", err);
 }

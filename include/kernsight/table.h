@@ -122,10 +122,11 @@ typedef struct ks_print_options {
     size_t width; /**< columns of the terminal; 0: as wide as it needs to be, nothing shortened */
     bool color;   /**< ANSI colours */
     bool ascii; /**< no character outside ASCII of our own making ("+-" for the plus-minus sign) */
+    bool launches; /**< results: all kernels of each config behind them, not the longest alone */
 } ks_print_options;
 
 // clang-format off
-#define KS_PRINT_OPTIONS_INIT {sizeof(ks_print_options), 0, false, false}
+#define KS_PRINT_OPTIONS_INIT {sizeof(ks_print_options), 0, false, false, false}
 // clang-format on
 
 /**

@@ -20,11 +20,28 @@ ks_status ks_need_results(const ks_results *results, ks_error *err)
                : ks_fail(err, KS_EINVAL, "results", 0, "there are no results (NULL) to write");
 }
 
+enum {
+    FOOTER_KERNELS = 3 /* of an annotation */
+};
+
+static ks_status print_kernels(const ks_results *results, bool all, FILE *to,
+                               const ks_print_options *options, ks_error *err)
+{
+    ks_table *kernels = NULL;
+    KS_TRY(ks_results_kernel_table(results, !all, &kernels, err));
+    ks_status status = ks_print_kernels(kernels, all ? 0 : FOOTER_KERNELS, to, options, err);
+    ks_table_free(kernels);
+    return status;
+}
+
 ks_status ks_results_print(const ks_results *results, FILE *to, const ks_print_options *options,
                            ks_error *err)
 {
     KS_TRY(ks_need_results(results, err));
-    return ks_print_results(ks_results_table(results), to, options, err);
+    KS_TRY(ks_print_results(ks_results_table(results), to, options, err));
+    bool all = options != NULL && options->launches;
+    return all || results->kept.kernel_count > 0 ? print_kernels(results, all, to, options, err)
+                                                 : KS_OK;
 }
 
 ks_status ks_results_csv(const ks_results *results, FILE *to, ks_error *err)

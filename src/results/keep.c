@@ -299,6 +299,8 @@ static ks_status keep_batch(ks_results *r, const ks_batch *batch, ks_error *err)
         uint32_t a = batch->samples->entered[i];
         if (was_entered(batch->samples, a)) {
             KS_TRY(keep_region(r, batch, a, err));
+            uint32_t index = r->kept.regions[r->kept.region_count - 1].annotation;
+            KS_TRY(ks_results_keep_kernels(r, batch, a, index, err));
         }
     }
     KS_TRY(keep_launches(r, batch, err));
@@ -324,6 +326,7 @@ ks_status ks_results_batch_done(void *results, const ks_batch *batch, ks_error *
         r->kept.record_count = before.kept.record_count;
         r->kept.failure_count = before.kept.failure_count;
         r->kept.launch_count = before.kept.launch_count;
+        r->kept.kernel_count = before.kept.kernel_count;
         ks_info_values_truncate(&r->kept.infos, before.kept.infos.count);
         return status;
     }

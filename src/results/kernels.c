@@ -13,8 +13,7 @@ enum {
     NAMES_JOINED = 100
 };
 
-/* Whether a launch was made in an annotation, or in one inside it. */
-static bool is_of(const ks_batch *batch, const ks_launch *launch, uint32_t annotation)
+bool ks_results_launched_in(const ks_batch *batch, const ks_launch *launch, uint32_t annotation)
 {
     if (launch->annotation == annotation || launch->annotation == KS_NO_ANNOTATION) {
         return launch->annotation == annotation;
@@ -32,7 +31,7 @@ static size_t count_launches(const ks_batch *batch, uint32_t annotation, uint32_
     size_t count = 0;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *l = &ledger->launches[i];
-        if ((count == 0 || l->run == *run) && is_of(batch, l, annotation)) {
+        if ((count == 0 || l->run == *run) && ks_results_launched_in(batch, l, annotation)) {
             *run = l->run;
             count++;
         }
@@ -46,7 +45,8 @@ static void join_names(const ks_batch *batch, uint32_t annotation, uint32_t run,
     const ks_ledger *ledger = batch->ledger;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *l = &ledger->launches[i];
-        if (l->run != run || (seen != NULL && seen[l->kernel]) || !is_of(batch, l, annotation)) {
+        if (l->run != run || (seen != NULL && seen[l->kernel]) ||
+            !ks_results_launched_in(batch, l, annotation)) {
             continue;
         }
         if (seen != NULL) {
@@ -97,7 +97,7 @@ static void sign_runs(const ks_batch *batch, uint32_t annotation, uint64_t *sign
     const ks_ledger *ledger = batch->ledger;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *l = &ledger->launches[i];
-        if (l->run < batch->samples->runs && is_of(batch, l, annotation)) {
+        if (l->run < batch->samples->runs && ks_results_launched_in(batch, l, annotation)) {
             uint64_t bits = l->kernel * ODD;
             signs[l->run] += bits ^ bits >> 29;
         }
@@ -136,7 +136,8 @@ static void tell_differing(const ks_batch *batch, uint32_t annotation, const uin
     const ks_ledger *ledger = batch->ledger;
     for (size_t i = 0; i < ledger->count && ledger->launches[i].pass == ledger->first_pass; i++) {
         const ks_launch *l = &ledger->launches[i];
-        if ((l->run == runs[0] || l->run == runs[1]) && is_of(batch, l, annotation)) {
+        if ((l->run == runs[0] || l->run == runs[1]) &&
+            ks_results_launched_in(batch, l, annotation)) {
             launched[2 * l->kernel + (l->run == runs[1])]++;
         }
     }

@@ -70,6 +70,7 @@ void ks_kept_free(ks_kept *kept)
     ks_free(kept->failures);
     ks_info_values_fini(&kept->infos);
     ks_free(kept->launches);
+    ks_free(kept->kernels);
 }
 
 void ks_results_free(ks_results *results)

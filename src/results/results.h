@@ -97,6 +97,17 @@ typedef struct ks_launch_record {
     ks_launch launch;    /**< its kernel is in our pool */
 } ks_launch_record;
 
+/** What a kernel did in an annotation, in all runs of a batch that did not fail. The first record
+ * of an annotation is of no kernel: it has the runs that launched something. */
+typedef struct ks_kernel_record {
+    uint32_t config;
+    uint32_t annotation; /**< index */
+    ks_text_id kernel;   /**< mangled, in our pool; 0: none */
+    uint32_t runs;
+    bool traced; /**< by a collector that keeps no ledger */
+    ks_kernel_sum sum;
+} ks_kernel_record;
+
 /** What batches gave, one after the other. */
 typedef struct ks_kept {
     ks_region *regions;
@@ -127,6 +138,9 @@ typedef struct ks_kept {
     ks_launch_record *launches;
     size_t launch_count;
     size_t launch_capacity;
+    ks_kernel_record *kernels;
+    size_t kernel_count;
+    size_t kernel_capacity;
 } ks_kept;
 
 struct ks_results {
@@ -169,6 +183,23 @@ static inline const char *ks_results_path(const ks_results *results, uint32_t an
 /** Name the kernels of an annotation in a batch, and what differs between its runs. */
 ks_status ks_results_name_kernels(ks_results *results, ks_region *region, const ks_batch *batch,
                                   uint32_t annotation, ks_error *err);
+
+/** Whether a launch was made in an annotation, or in one inside it. */
+bool ks_results_launched_in(const ks_batch *batch, const ks_launch *launch, uint32_t annotation);
+
+/** kernel_sums.c: keep what each kernel did in an annotation. @param[in] index  the annotation's */
+ks_status ks_results_keep_kernels(ks_results *results, const ks_batch *batch, uint32_t annotation,
+                                  uint32_t index, ks_error *err);
+
+/** kernel_table.c: the table of ks_results_kernels(), of each config or of all together: then
+ * without parameters and `Config`. */
+ks_status ks_results_kernel_table(const ks_results *results, bool all_configs, ks_table **out,
+                                  ks_error *err);
+
+/** tables.c: the parameters as columns, and those of a config in a row. */
+ks_status ks_results_add_params(const ks_results *results, ks_table *table, ks_error *err);
+ks_status ks_results_set_params(const ks_results *results, ks_table *table, size_t row,
+                                size_t first_param, size_t config, ks_error *err);
 
 /** Results of a plan that was accepted. The table exists from now on, empty, and takes facts. */
 ks_status ks_results_new(const ks_plan *plan, size_t planned, const ks_metric *metrics,

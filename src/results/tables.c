@@ -13,7 +13,7 @@ static ks_status check_given(const ks_results *results, ks_error *err)
                            : ks_fail(err, KS_EINVAL, "results", 0, "there are no results (NULL)");
 }
 
-static ks_status add_param_columns(const ks_results *r, ks_table *table, ks_error *err)
+ks_status ks_results_add_params(const ks_results *r, ks_table *table, ks_error *err)
 {
     for (size_t p = 0; p < ks_table_columns(r->configs); p++) {
         KS_TRY(ks_table_add_column(table, ks_table_name(r->configs, p),
@@ -22,8 +22,8 @@ static ks_status add_param_columns(const ks_results *r, ks_table *table, ks_erro
     return KS_OK;
 }
 
-static ks_status set_params(const ks_results *r, ks_table *table, size_t row, size_t first_param,
-                            size_t config, ks_error *err)
+ks_status ks_results_set_params(const ks_results *r, ks_table *table, size_t row,
+                                size_t first_param, size_t config, ks_error *err)
 {
     for (size_t p = 0; p < ks_table_columns(r->configs); p++) {
         ks_value v = ks_table_get(r->configs, config, p);
@@ -71,7 +71,7 @@ static ks_status add_sample_columns(sampler *s)
     KS_TRY(ks_table_add_column(s->table, "Metric", KS_TEXT, KS_ROLE_PLAIN, &s->metric, s->err));
     KS_TRY(ks_table_add_column(s->table, "Unit", KS_TEXT, KS_ROLE_PLAIN, &s->unit, s->err));
     s->first_param = ks_table_columns(s->table);
-    KS_TRY(add_param_columns(s->r, s->table, s->err));
+    KS_TRY(ks_results_add_params(s->r, s->table, s->err));
     KS_TRY(ks_table_add_column(s->table, "Config", KS_I64, KS_ROLE_PLAIN, &s->config, s->err));
     KS_TRY(ks_table_add_column(s->table, "Run", KS_I64, KS_ROLE_PLAIN, &s->run, s->err));
     KS_TRY(ks_table_add_column(s->table, "Value", KS_F64, KS_ROLE_PLAIN, &s->value, s->err));
@@ -96,7 +96,7 @@ static ks_status add_series(sampler *s, const series *from)
                                  s->err));
         KS_TRY(
             ks_table_set_text(s->table, row, s->unit, ks_pool_text(&r->pool, from->unit), s->err));
-        KS_TRY(set_params(r, s->table, row, s->first_param, region->config, s->err));
+        KS_TRY(ks_results_set_params(r, s->table, row, s->first_param, region->config, s->err));
         if (from->cache != 0) {
             KS_TRY(ks_table_set_text(s->table, row, s->cache, ks_pool_text(&r->pool, from->cache),
                                      s->err));
@@ -169,19 +169,46 @@ enum launch_column {
     STREAM,
     GRID,
     BLOCK = GRID + 3,
-    MANGLED = BLOCK + 3
+    MANGLED = BLOCK + 3,
+    TIME,
+    REGISTERS,
+    SHARED,
+    LOCAL,
+    OCCUPANCY
 };
 
 static ks_status add_launch_columns(ks_table *table, ks_error *err)
 {
-    static const char *const names[] = {"Config", "Run",    "Order",  "Annotation", "Kernel",
-                                        "Thread", "Stream", "GridX",  "GridY",      "GridZ",
-                                        "BlockX", "BlockY", "BlockZ", "Mangled"};
+    static const char *const names[] = {
+        "Config", "Run",       "Order",       "Annotation", "Kernel",      "Thread", "Stream",
+        "GridX",  "GridY",     "GridZ",       "BlockX",     "BlockY",      "BlockZ", "Mangled",
+        "Time",   "Registers", "SharedBytes", "LocalBytes", "OccupancyPct"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        ks_type type = i == ANNOTATION || i == KERNEL || i == MANGLED ? KS_TEXT : KS_I64;
+        bool text = i == ANNOTATION || i == KERNEL || i == MANGLED;
+        ks_type type = text ? KS_TEXT : i == TIME || i == OCCUPANCY ? KS_F64 : KS_I64;
         KS_TRY(ks_table_add_column(table, names[i], type, KS_ROLE_PLAIN, NULL, err));
     }
     return KS_OK;
+}
+
+/* A cell of what is not known stays missing. */
+static void set_known(ks_table *table, size_t row, enum launch_column column, int64_t value)
+{
+    if (value >= 0) {
+        ks_table_set_i64(table, row, column, value);
+    }
+}
+
+static void set_facts(ks_table *table, size_t row, const ks_launch *l)
+{
+    ks_table_set_f64(table, row, TIME, l->ns > 0.0 ? l->ns : NAN);
+    if (l->facts.known) {
+        set_known(table, row, REGISTERS, l->facts.registers);
+        set_known(table, row, SHARED, l->facts.shared_bytes);
+        set_known(table, row, LOCAL, l->facts.local_bytes);
+        ks_table_set_f64(table, row, OCCUPANCY,
+                         l->facts.occupancy >= 0.0 ? l->facts.occupancy : NAN);
+    }
 }
 
 static ks_status fill_launches(const ks_results *r, ks_table *table, ks_error *err)
@@ -210,6 +237,7 @@ static ks_status fill_launches(const ks_results *r, ks_table *table, ks_error *e
             ks_table_set_i64(table, row, GRID + i, l->grid[i]);
             ks_table_set_i64(table, row, BLOCK + i, l->block[i]);
         }
+        set_facts(table, row, l);
     }
     return KS_OK;
 }
@@ -226,4 +254,13 @@ ks_status ks_results_launches(const ks_results *results, ks_table **out, ks_erro
     }
     *out = table;
     return KS_OK;
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------
+ */
+
+ks_status ks_results_kernels(const ks_results *results, ks_table **out, ks_error *err)
+{
+    KS_TRY(check_given(results, err));
+    return ks_results_kernel_table(results, false, out, err);
 }

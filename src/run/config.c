@@ -127,7 +127,7 @@ static void list_kernels(const ks_run_state *s, uint32_t annotation, uint32_t ru
     for (size_t i = 0; i < s->samples.kernel_count && ledger->count == 0; i++) {
         const ks_kernel_count *k = &s->samples.kernels[i];
         if (k->annotation == annotation && k->run == run) {
-            list_kernel(ks_pool_text(&s->samples.texts, k->kernel), k->launches, to);
+            list_kernel(ks_pool_text(&s->samples.texts, k->kernel), (unsigned)k->sum.launches, to);
         }
     }
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/pool.h"
+#include "samples/kernel_sum.h"
 
 /** Annotation of a launch that belongs to none. */
 #define KS_NO_ANNOTATION UINT32_MAX
@@ -25,6 +26,8 @@ typedef struct ks_launch {
     uint32_t grid[3];
     uint32_t block[3];
     uint64_t stream;
+    double ns; /**< how long it ran; 0: not known */
+    ks_kernel_facts facts;
 } ks_launch;
 
 typedef struct ks_ledger {

@@ -215,23 +215,31 @@ ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const cha
 }
 
 ks_status ks_samples_kernel(ks_samples *samples, uint32_t annotation, uint32_t run,
-                            const char *kernel, ks_error *err)
+                            const ks_kernel_run *kernel, ks_error *err)
 {
     ks_text_id id = 0;
-    if (samples->combine != KS_COMBINE_REFUSE) {
-        return KS_OK;
-    }
-    KS_TRY(ks_pool_add(&samples->texts, kernel, &id, err));
+    KS_TRY(ks_pool_add(&samples->texts, kernel->kernel, &id, err));
     for (size_t i = samples->kernel_count; i > 0 && samples->kernels[i - 1].run == run; i--) {
         ks_kernel_count *known = &samples->kernels[i - 1];
         if (known->annotation == annotation && known->kernel == id) {
-            known->launches++;
+            ks_kernel_sum_launch(&known->sum, kernel->ns, &kernel->facts);
             return KS_OK;
         }
     }
     KS_TRY(KS_GROW(samples->kernels, samples->kernel_capacity, samples->kernel_count + 1, err));
-    samples->kernels[samples->kernel_count++] = (ks_kernel_count){annotation, run, id, 1};
+    ks_kernel_count *added = &samples->kernels[samples->kernel_count++];
+    *added = (ks_kernel_count){.annotation = annotation, .run = run, .kernel = id};
+    ks_kernel_sum_launch(&added->sum, kernel->ns, &kernel->facts);
     return KS_OK;
+}
+
+void ks_samples_forget_kernels(ks_samples *samples, uint32_t run)
+{
+    for (size_t i = 0; i < samples->kernel_count; i++) {
+        if (samples->kernels[i].run == run) {
+            samples->kernels[i].sum = (ks_kernel_sum){0};
+        }
+    }
 }
 
 ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *text, ks_error *err)

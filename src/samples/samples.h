@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "kernsight/metrics.h"
 #include "kernsight/plan.h"
+#include "samples/kernel_sum.h"
 
 /** How several launches or visits become one value. */
 typedef enum ks_rule {
@@ -83,12 +84,19 @@ typedef struct ks_remark {
     double severity; /**< larger is worse */
 } ks_remark;
 
+/** A kernel that ran. */
+typedef struct ks_kernel_run {
+    const char *kernel; /**< mangled */
+    double ns;          /**< 0: not known */
+    ks_kernel_facts facts;
+} ks_kernel_run;
+
 /** Launches of a kernel in an annotation, in a run. */
 typedef struct ks_kernel_count {
     uint32_t annotation;
     uint32_t run;
     ks_text_id kernel; /**< mangled */
-    uint32_t launches;
+    ks_kernel_sum sum;
 } ks_kernel_count;
 
 typedef struct ks_samples {
@@ -116,8 +124,7 @@ typedef struct ks_samples {
     size_t remark_capacity;
     ks_pool texts;
 
-    ks_kernel_count *kernels; /**< of collectors that keep no ledger, where the plan refuses to
-                                   combine: by run */
+    ks_kernel_count *kernels; /**< of collectors that keep no ledger: by run */
     size_t kernel_count;
     size_t kernel_capacity;
 
@@ -167,10 +174,13 @@ ks_status ks_samples_missing_all(ks_samples *samples, uint32_t metric, const cha
  * @param[in] remark  all but its text, which is copied */
 ks_status ks_samples_remark(ks_samples *samples, ks_remark remark, const char *text, ks_error *err);
 
-/** Count a launch of a kernel in an annotation, of a collector that keeps no ledger, where the plan
- * refuses to combine. Runs come in their order. */
+/** Count a launch of a kernel in an annotation, of a collector that keeps no ledger. Runs come in
+ * their order. */
 ks_status ks_samples_kernel(ks_samples *samples, uint32_t annotation, uint32_t run,
-                            const char *kernel, ks_error *err);
+                            const ks_kernel_run *kernel, ks_error *err);
+
+/** No kernel of a run is known after all. */
+void ks_samples_forget_kernels(ks_samples *samples, uint32_t run);
 
 /** Count cycles of a launch and the time that they took, for the clock of an annotation's kernels.
  */

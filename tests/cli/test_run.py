@@ -260,3 +260,10 @@ def test_the_file_of_a_command_says_what_was_run(ks):
     assert doc["environment"]["command"] == (
         "kernsight run --json - -p n=1 --runs 1 -- sh -c 'echo '\\''a b'\\'' {n}'")
     assert doc["plan"]["runs"] == 1 and doc["plan"]["warmup"] == 0
+
+
+def test_launches_of_a_program_are_refused_before_it_runs(ks):
+    done = ks("run", "--launches", "--", "touch", "ran", status=3)
+    assert "launches of kernels are seen from inside alone" in done.stderr
+    assert done.stdout == ""
+    assert not (ks.folder / "ran").exists()

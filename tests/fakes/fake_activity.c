@@ -101,7 +101,13 @@ static ks_activity_kernel run_kernel(const char *name, uint64_t ns, uint32_t cor
     fake_activity_state *f = &fake_activity;
     uint64_t start = f->gpu > f->now ? f->gpu : f->now;
     f->gpu = start + ns;
-    ks_activity_kernel k = {.kind = KS_ACTIVITY_KERNEL, .correlation = correlation, .name = name};
+    ks_activity_kernel k = {.kind = KS_ACTIVITY_KERNEL,
+                            .correlation = correlation,
+                            .name = name,
+                            .registers = f->script.registers,
+                            .static_shared = f->script.shared[0],
+                            .dynamic_shared = f->script.shared[1],
+                            .local_per_thread = f->script.local};
     if (!f->script.untimed) {
         k.start = in_records(start) + f->script.kernels_off;
         k.end = in_records(f->gpu) + f->script.kernels_off;

@@ -20,6 +20,9 @@ typedef struct fake_activity_script {
     size_t room;          /* records that there is room for, then they are lost; 0: any number */
     bool untimed;         /* kernels have no times */
     int broken;           /* a number from 1: this function fails (FAKE_*) */
+    uint16_t registers;   /* of kernels, in their records */
+    int shared[2];        /* likewise: static, dynamic */
+    uint32_t local;       /* likewise */
     int device;           /* what a wait for it gives from now on; 0: it works */
 } fake_activity_script;
 

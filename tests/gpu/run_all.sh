@@ -87,7 +87,9 @@ example()
     cmake -S examples/cuda -B build/examples-cuda -DCMAKE_PREFIX_PATH="$PWD/build/install-gpu" &&
         cmake --build build/examples-cuda &&
         build/examples-cuda/access --csv "$out/access.csv" \
-            ${HAS_GNUPLOT:+--plot "$out/access.svg"}
+            ${HAS_GNUPLOT:+--plot "$out/access.svg"} &&
+        build/examples-cuda/graph && build/examples-cuda/overlap && build/examples-cuda/cache &&
+        build/examples-cuda/devices
 }
 
 HAS_GNUPLOT=$(command -v gnuplot || true)
@@ -118,7 +120,7 @@ step launch-metrics 60 tests/gpu/compare_launches.sh $build "$out"
 say launch-metrics '(differ|equal)' 8
 step bench 150 python3 bench/gpu/bench_gpu.py $build "$out"
 say bench '(goal|FAILED)' 12
-in_shell example 60 example
+in_shell example 120 example
 if [ "$failures" -eq 0 ]; then
     echo "all steps ended well, in $SECONDS s" | tee -a "$summary"
 else

@@ -498,6 +498,7 @@ enum {
 
 enum {
     KS_CUDA_FUNCTION_SHARED = 1, /* attributes of functions */
+    KS_CUDA_FUNCTION_LOCAL = 3,
     KS_CUDA_FUNCTION_REGISTERS = 4,
     KS_CUDA_FUNCTION_CARVEOUT = 9,
     KS_CUDA_FUNCTION_CLUSTER_WIDTH = 11,

@@ -7,6 +7,7 @@ void ks_launch_shape_init(ks_launch_shape *shape)
     *shape = (ks_launch_shape){
         .registers = -1,
         .static_shared = -1,
+        .local = -1,
         .active_blocks = -1,
         .active_clusters = -1,
         .potential_cluster = -1,
@@ -36,9 +37,17 @@ void ks_launch_shape_config(ks_launch_shape *shape, const ks_cuda_launch_config 
     }
 }
 
-enum {
-    LEAST_REGISTERS = 16 /* of a thread, as ncu counts: on an H200 kernels compiled for 9 to 14 */
-};
+void ks_launch_shape_take(ks_launch_shape *shape, const ks_api_launch *launch)
+{
+    if (launch->config != NULL) {
+        ks_launch_shape_config(shape, launch->config);
+    } else {
+        memcpy(shape->grid, launch->grid, sizeof shape->grid);
+        memcpy(shape->block, launch->block, sizeof shape->block);
+        shape->dynamic_shared = launch->shared_bytes;
+    }
+    shape->stream = launch->stream;
+}
 
 static bool attribute_of(const ks_cuda *cuda, ks_cuda_function function, int number, int *out)
 {
@@ -127,10 +136,11 @@ void ks_launch_shape_read(const ks_cuda *cuda, ks_cuda_function function, unsign
         function = of_kernel;
         attribute_of(cuda, function, KS_CUDA_FUNCTION_REGISTERS, &shape->registers);
     }
-    if (shape->registers >= 0 && shape->registers < LEAST_REGISTERS) {
-        shape->registers = LEAST_REGISTERS;
+    if (shape->registers >= 0 && shape->registers < KS_LEAST_REGISTERS) {
+        shape->registers = KS_LEAST_REGISTERS;
     }
     attribute_of(cuda, function, KS_CUDA_FUNCTION_SHARED, &shape->static_shared);
+    attribute_of(cuda, function, KS_CUDA_FUNCTION_LOCAL, &shape->local);
     if (!attribute_of(cuda, function, KS_CUDA_FUNCTION_CARVEOUT, &carveout) || carveout >= 0) {
         shape->carveout_asked = true;
     }

@@ -7,14 +7,20 @@
 #include <stdint.h>
 
 #include "collect/nvidia/cuda.h"
+#include "collect/nvidia/launches.h"
 
 /** What to ask the driver for, a bit each. */
 enum {
-    KS_LAUNCH_FUNCTION = 1u, /**< attributes of the kernel: four calls */
+    KS_LAUNCH_FUNCTION = 1u, /**< attributes of the kernel: five calls */
     KS_LAUNCH_ACTIVE = 2u,   /**< blocks on an SM: one call more */
     KS_LAUNCH_CLUSTERS = 4u, /**< clusters: two calls more */
     KS_LAUNCH_CONTEXT = 8u,  /**< limits of the context, and whether the stream's is green: three */
     KS_LAUNCH_IDS = 16u      /**< numbers of context and stream, which CUPTI tells: two */
+};
+
+enum {
+    KS_LEAST_REGISTERS = 16 /**< of a thread, as ncu counts: on an H200 kernels compiled for 9 to 14
+                             */
 };
 
 /** What is not known is -1, and 0 for numbers that start at 1. */
@@ -29,6 +35,7 @@ typedef struct ks_launch_shape {
     /* of the kernel */
     int registers; /**< of a thread */
     int static_shared;
+    int local;             /**< bytes of a thread in local memory */
     bool carveout_asked;   /**< launch or kernel may ask for a share of shared memory */
     int active_blocks;     /**< most on an SM, as the driver computes them */
     int active_clusters;   /**< most on the device; 0 if it has none */
@@ -49,6 +56,9 @@ void ks_launch_shape_init(ks_launch_shape *shape);
 
 /** Fill in what a call of cuLaunchKernelEx says. */
 void ks_launch_shape_config(ks_launch_shape *shape, const ks_cuda_launch_config *config);
+
+/** Fill in what any call that launches says. */
+void ks_launch_shape_take(ks_launch_shape *shape, const ks_api_launch *launch);
 
 /**
  * Ask the driver for the rest, in the context of the launch, which is current in a launch callback.

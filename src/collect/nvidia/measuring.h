@@ -24,7 +24,8 @@ typedef struct ks_range {
     ks_range_kind kind;
     uint32_t annotation;
     uint32_t run;
-    bool filled; /**< of a visit: something was launched in it */
+    bool filled;   /**< of a visit: something was launched in it */
+    size_t launch; /**< of a kernel: its place in the ledger, from 1; 0: it has none */
 } ks_range;
 
 /** A context in which something is measured. */

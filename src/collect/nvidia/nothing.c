@@ -168,6 +168,18 @@ ks_status ks_nothing_idle(const ks_nothing *nothing, ks_samples *into, ks_error 
     return status;
 }
 
+bool ks_nothing_ignores(const ks_controls *controls, bool *matched, const char *kernel)
+{
+    bool ignored = false;
+    for (size_t i = 0; i < controls->ignored_count && kernel != NULL; i++) {
+        if (ks_function_matches(controls->ignored[i], kernel)) {
+            matched[i] = true;
+            ignored = true;
+        }
+    }
+    return ignored;
+}
+
 ks_status ks_nothing_matched(const ks_controls *controls, const bool *matched, ks_pool *warnings,
                              ks_error *err)
 {

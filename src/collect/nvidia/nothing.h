@@ -43,6 +43,9 @@ void ks_nothing_reason(const ks_nothing *nothing, uint32_t annotation, char to[K
 ks_status ks_nothing_tell(const ks_nothing *nothing, const uint32_t *numbers, size_t count,
                           ks_samples *into, ks_error *err);
 
+/** Whether the plan leaves a kernel out. @param[in,out] matched  by pattern: some kernel did */
+bool ks_nothing_ignores(const ks_controls *controls, bool *matched, const char *kernel);
+
 /** Warn of the patterns of kernels to leave out that none matched. @param[in] matched  by pattern
  */
 ks_status ks_nothing_matched(const ks_controls *controls, const bool *matched, ks_pool *warnings,

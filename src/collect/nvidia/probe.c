@@ -119,7 +119,8 @@ static ks_status tell_permission(const ks_fact_sink *to, ks_error *err)
                     "run as root (in a container also with docker run --cap-add SYS_ADMIN), or let "
                     "the administrator write \"options nvidia "
                     "NVreg_RestrictProfilingToAdminUsers=0\" to a file in /etc/modprobe.d/ and "
-                    "restart the machine; kernel__time_duration.sum needs no permission",
+                    "restart the machine (docs/permissions.md); kernel__time_duration.sum needs no "
+                    "permission",
                     err);
     default:
         return KS_OK;

@@ -58,18 +58,6 @@ void ks_properties_forget(ks_properties *properties)
 /* ---- launches ---------------------------------------------------------------------------------
  */
 
-static void take_call(const ks_api_launch *launch, ks_launch_shape *shape)
-{
-    if (launch->config != NULL) {
-        ks_launch_shape_config(shape, launch->config);
-    } else {
-        memcpy(shape->grid, launch->grid, sizeof shape->grid);
-        memcpy(shape->block, launch->block, sizeof shape->block);
-        shape->dynamic_shared = launch->shared_bytes;
-    }
-    shape->stream = launch->stream;
-}
-
 /* CUPTI's numbers. What it does not tell stays 0. */
 static void take_ids(const ks_cupti *cupti, const ks_api_launch *launch, ks_launch_shape *shape)
 {
@@ -97,7 +85,7 @@ ks_status ks_properties_note(ks_properties *properties, const ks_api_launch *lau
                              .graph = launch->function == NULL};
     properties->cuda->context_device(&noted.device);
     ks_launch_shape_init(&noted.shape);
-    take_call(launch, &noted.shape);
+    ks_launch_shape_take(&noted.shape, launch);
     if ((properties->needs & KS_LAUNCH_IDS) != 0) {
         take_ids(properties->cupti, launch, &noted.shape);
     }

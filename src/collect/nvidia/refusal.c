@@ -16,7 +16,7 @@ static const refusal refusals[] = {
     {KS_CUPTI_NO_PRIVILEGES, KS_EPERM,
      "this user may not read GPU counters; run as root, give the container the capability (docker "
      "run --cap-add SYS_ADMIN), or let the administrator load the driver with "
-     "NVreg_RestrictProfilingToAdminUsers=0 (docs/gpu.md)" TRACING_WORKS},
+     "NVreg_RestrictProfilingToAdminUsers=0 (docs/permissions.md)" TRACING_WORKS},
     {KS_CUPTI_VIRTUALIZED_NO_PRIVILEGES, KS_EPERM,
      "this virtual GPU may not read counters; the host's administrator can allow it "
      "(enable_profiling of the vGPU)" TRACING_WORKS},

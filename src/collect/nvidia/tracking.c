@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "base/demangle.h"
 #include "base/error.h"
+#include "collect/nvidia/kernel_facts.h"
 #include "collect/nvidia/refusal.h"
 
 /* ---- contexts ---------------------------------------------------------------------------------
@@ -139,7 +139,9 @@ static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
     ks_cuda_result result = ks_flush_launch(&track->profiler->flush, stream);
     ks_launches_are_ours(false);
     if (result == 0 && m->spec.range == KS_CUPTI_AUTO_RANGE) {
-        add_range(m, track, (ks_range){KS_RANGE_OTHER, KS_NO_ANNOTATION, m->run, false});
+        add_range(
+            m, track,
+            (ks_range){.kind = KS_RANGE_OTHER, .annotation = KS_NO_ANNOTATION, .run = m->run});
     } else if (result != 0 && m->cuda->synchronize() == 0) { /* else the end of the pass tells */
         ks_cuda_fail(m->cuda, result, "cannot sweep the GPU's caches", &fault);
         ks_fault_note(&m->fault, &fault);
@@ -148,18 +150,6 @@ static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
 
 /* ---- launches ---------------------------------------------------------------------------------
  */
-
-static bool is_ignored(ks_measuring *m, const char *kernel)
-{
-    bool ignored = false;
-    for (size_t i = 0; i < m->controls->ignored_count && kernel != NULL; i++) {
-        if (ks_function_matches(m->controls->ignored[i], kernel)) {
-            m->ignored_any[i] = true;
-            ignored = true;
-        }
-    }
-    return ignored;
-}
 
 /* A launch in the warm-up: what is learnt is how many there are, and in which contexts. */
 static void count_launch(ks_measuring *m, const ks_api_launch *launch)
@@ -187,7 +177,7 @@ static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
     m->now_in = find_track(m, launch->context);
     m->now_owned = ks_session_owner(&m->now_owner);
     m->now_owner.annotation = m->now_owned ? m->now_owner.annotation : NULL;
-    m->now_ignored = is_ignored(m, launch->kernel);
+    m->now_ignored = ks_nothing_ignores(m->controls, m->ignored_any, launch->kernel);
     m->launches_seen = true;
     m->now = m->now_owner.annotation == NULL || m->now_ignored ? KS_RANGE_OTHER : KS_RANGE_KERNEL;
     if (m->now_in == NULL || !m->now_in->measured || !ks_measuring_by_kernel(m) || m->graph) {
@@ -214,8 +204,10 @@ void ks_tracking_enter(void *self, const ks_api_launch *launch)
     }
 }
 
-static void enter_in_ledger(const ks_measuring *m, const ks_api_launch *launch)
+/* @return its place in the ledger, from 1; 0: no memory was left for it */
+static size_t enter_in_ledger(const ks_measuring *m, const ks_api_launch *launch)
 {
+    size_t had = m->ledger->count;
     ks_launch entry = {.annotation = m->now_owner.annotation != NULL ? m->now_owner.annotation->id
                                                                      : KS_NO_ANNOTATION,
                        .thread = m->now_owner.thread,
@@ -224,7 +216,11 @@ static void enter_in_ledger(const ks_measuring *m, const ks_api_launch *launch)
         entry.grid[i] = launch->grid[i];
         entry.block[i] = launch->block[i];
     }
+    if (m->pass == 0) {
+        entry.facts = ks_kernel_facts_read(m->cuda, launch);
+    }
     ks_ledger_add(m->ledger, entry, launch->kernel != NULL ? launch->kernel : "CUDA graph");
+    return m->ledger->count > had ? m->ledger->count : 0;
 }
 
 static void note_instead(ks_measuring *m, const ks_annotation *annotation, ks_instead what)
@@ -248,8 +244,9 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
     if (m->mode != KS_MEASURING_PASS || !succeeded) {
         return;
     }
+    size_t entered = 0;
     if (m->now_owned && !m->now_ignored) {
-        enter_in_ledger(m, launch);
+        entered = enter_in_ledger(m, launch);
     } else if (m->now_owned) {
         note_instead(m, m->now_owner.annotation, KS_DID_IGNORED);
     }
@@ -267,7 +264,7 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
         ks_error fault = KS_ERROR_INIT;
         note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
     } else if (m->spec.range == KS_CUPTI_AUTO_RANGE) {
-        add_range(m, m->now_in, (ks_range){m->now, annotation, m->run, true});
+        add_range(m, m->now_in, (ks_range){m->now, annotation, m->run, true, entered});
     } else if (m->now != KS_RANGE_OTHER && m->now_in->profiler != m->open_in) {
         m->elsewhere = true;
     } else if (m->now != KS_RANGE_OTHER && m->pass == 0 && m->now_in->count > 0) {
@@ -299,7 +296,9 @@ static void open_range(ks_measuring *m, ks_track *track, const ks_visit *visit)
         ks_fault_note(&m->fault, &fault);
     } else {
         m->open_in = track->profiler;
-        add_range(m, track, (ks_range){KS_RANGE_VISIT, visit->annotation->id, m->run, false});
+        add_range(
+            m, track,
+            (ks_range){.kind = KS_RANGE_VISIT, .annotation = visit->annotation->id, .run = m->run});
     }
 }
 

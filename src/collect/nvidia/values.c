@@ -124,6 +124,14 @@ static ks_status add_launch(const ks_measuring *m, const launch *of, const uint3
     return KS_OK;
 }
 
+/* The ledger has the launches of the first pass, which the ranges are of. */
+static void note_time(const ks_measuring *m, const ks_range *range, double ns)
+{
+    if (range->kind == KS_RANGE_KERNEL && range->launch > 0 && ns > 0.0) {
+        m->ledger->launches[range->launch - 1].ns = ns;
+    }
+}
+
 /* A range belongs to the annotation that it was made in, and to those around that one. */
 static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t index,
                            const uint32_t *numbers, ks_samples *into, ks_error *err)
@@ -132,6 +140,7 @@ static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t 
     if (range->kind == KS_RANGE_OTHER || (range->kind == KS_RANGE_VISIT && !range->filled)) {
         return KS_OK;
     }
+    note_time(m, range, track->values[index * m->counters->count + m->counters->duration]);
     launch of = {.run = range->run, .values = track->values + index * m->counters->count};
     for (const ks_annotation *a = ks_session_annotation(range->annotation); a != NULL;
          a = a->parent) {

@@ -526,6 +526,27 @@ ks_cuda_result cu_function_attribute(int *value, int id, ks_cuda_function functi
     return result;
 }
 
+FAKE_EXPORT ks_cuda_result
+cu_active_blocks(int *blocks, ks_cuda_function function, int threads,
+                 size_t shared) __asm__("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+
+ks_cuda_result cu_active_blocks(int *blocks, ks_cuda_function function, int threads, size_t shared)
+{
+    ks_cuda_context current = NULL;
+    ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    (void)threads;
+    (void)shared;
+    fake_lock();
+    ks_cuda_result result = fake_can_work_locked(&current);
+    result = result == 0 ? fake_check_function_locked(function, current) : result;
+    int told = result == 0 ? fake_function_attribute_locked(function->name, FAKE_ACTIVE_BLOCKS) : 0;
+    if (told > 0) {
+        *blocks = told;
+    }
+    fake_unlock();
+    return result != 0 ? result : told > 0 ? 0 : CUDA_NOT_SUPPORTED;
+}
+
 /* ---- memory -----------------------------------------------------------------------------------
  */
 

@@ -130,6 +130,12 @@ FAKE_EXPORT void fake_kernel_per_block(const char *kernel, const char *metric, d
 /** An attribute of a function: ids of cuFuncGetAttribute, 4 is registers a thread (32). */
 FAKE_EXPORT void fake_kernel_attribute(const char *kernel, int attribute, int value);
 
+/** A number for fake_kernel_attribute(): how many blocks of it fit on an SM, whatever their size.
+ * The driver tells nothing where it was not said. */
+enum {
+    FAKE_ACTIVE_BLOCKS = 1000
+};
+
 /** An attribute of a device; an H200's without. */
 FAKE_EXPORT void fake_device_attribute(int device, int attribute, int value);
 

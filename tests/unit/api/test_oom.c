@@ -76,10 +76,15 @@ static ks_status write_all(const ks_results *results, ks_error *err)
     status = status == KS_OK ? ks_table_print(ks_results_table(results), to, &narrow, err) : status;
     ks_table *launches = NULL;
     ks_table *samples = NULL;
+    ks_table *kernels = NULL;
+    const ks_print_options all = {sizeof all, 80, false, true, true};
+    status = status == KS_OK ? ks_results_print(results, to, &all, err) : status;
+    status = status == KS_OK ? ks_results_kernels(results, &kernels, err) : status;
     status = status == KS_OK ? ks_results_launches(results, &launches, err) : status;
     status = status == KS_OK ? ks_results_samples(results, &samples, err) : status;
     ks_table_free(launches);
     ks_table_free(samples);
+    ks_table_free(kernels);
     fclose(to);
     free(text);
     return status;

@@ -161,7 +161,7 @@ static void a_table_of_launches_keeps_kernels_distinct(void **state) /* C19 */
     (void)state;
     ks_table *launches = NULL;
     KT_OK(ks_results_launches(results, &launches, &err));
-    view v = {launches, {sizeof v.options, 240, false, false}};
+    view v = {launches, {sizeof v.options, 300, false, false}};
     char *text = kt_capture(print, &v);
     KT_HAS(text, "ij::<float; 1>(int)  ");
     KT_HAS(text, "ij::<float; 2>(int)  ");

@@ -34,6 +34,7 @@ typedef struct ks_traced_visit {
     uint32_t launches; /**< calls that launch */
     uint64_t first;    /**< start of the first kernel with a time */
     uint64_t last;     /**< end of the last one */
+    double ns;         /**< of all kernels with a time */
 } ks_traced_visit;
 
 typedef struct ks_timed_visit {

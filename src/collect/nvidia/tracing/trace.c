@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "collect/nvidia/launch_shape.h"
 #include "collect/nvidia/launches.h"
 #include "collect/nvidia/tracing/buffers.h"
 
@@ -112,8 +113,17 @@ static ks_status add_kernel(ks_trace *trace, const ks_activity_kernel *k, ks_err
         return KS_OK;
     }
     KS_TRY(KS_GROW(trace->kernels, trace->kernel_capacity, trace->kernel_count + 1, err));
-    trace->kernels[trace->kernel_count++] = (ks_traced_kernel){
-        .start = k->start, .end = k->end, .correlation = k->correlation, .name = name};
+    int32_t registers = k->registers > KS_LEAST_REGISTERS ? k->registers : KS_LEAST_REGISTERS;
+    trace->kernels[trace->kernel_count++] =
+        (ks_traced_kernel){.start = k->start,
+                           .end = k->end,
+                           .correlation = k->correlation,
+                           .name = name,
+                           .facts = {.known = true,
+                                     .registers = k->registers > 0 ? registers : -1,
+                                     .shared_bytes = (int64_t)k->static_shared + k->dynamic_shared,
+                                     .local_bytes = k->local_per_thread,
+                                     .occupancy = -1.0}};
     return KS_OK;
 }
 

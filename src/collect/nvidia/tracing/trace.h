@@ -12,6 +12,7 @@ typedef struct ks_traced_kernel {
     uint64_t end;
     uint32_t correlation;
     const char *name; /**< mangled; CUPTI's */
+    ks_kernel_facts facts;
 } ks_traced_kernel;
 
 /** What is known of a call of the driver or the runtime. */

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/demangle.h"
 #include "base/error.h"
 #include "collect/nvidia/tracing/faults.h"
+#include "collect/nvidia/tracing/gaps.h"
 #include "collect/nvidia/tracing/values.h"
 
 /* A run of the pass. */
@@ -28,6 +28,7 @@ struct ks_collector {
     ks_tracing_wish wish;
     const ks_controls *controls;
     ks_nothing nothing;
+    ks_gaps gaps;      /* of the batch */
     bool *ignored_any; /* by pattern: some kernel matched it */
     bool idle;         /* no annotation of the batch launched anything */
     ks_card card;
@@ -158,6 +159,7 @@ static void tracing_close(ks_collector *self)
     ks_trace_fini(&self->trace);
     ks_owners_fini(&self->owners);
     ks_nothing_fini(&self->nothing);
+    ks_gaps_fini(&self->gaps);
     ks_free(self->ignored_any);
     ks_free(self->runs);
     ks_free(self);
@@ -220,6 +222,7 @@ static ks_status tracing_pass_begin(ks_collector *self, const ks_pass_ctx *ctx, 
     self->unclear = 0;
     self->idle = true;
     ks_nothing_start(&self->nothing);
+    self->gaps.count = 0;
     self->refusal[0] = '\0';
     KS_TRY(KS_GROW(self->runs, self->run_capacity, ctx->runs, err));
     memset(self->runs, 0, ctx->runs * sizeof *self->runs);
@@ -276,14 +279,7 @@ static void note_told(ks_collector *self)
 
 static bool is_ignored(ks_collector *self, const char *kernel)
 {
-    bool ignored = false;
-    for (size_t i = 0; i < self->controls->ignored_count; i++) {
-        if (ks_function_matches(self->controls->ignored[i], kernel)) {
-            self->ignored_any[i] = true;
-            ignored = true;
-        }
-    }
-    return ignored;
+    return ks_nothing_ignores(self->controls, self->ignored_any, kernel);
 }
 
 /* Give each call to the visit that it belongs to: those that launch are counted, copies noted. */
@@ -396,6 +392,7 @@ static ks_status tell_call(ks_collector *self, const ks_run_ctx *ctx, ks_samples
     KS_TRY(give_out_calls(self, err));
     KS_TRY(give_out(self, ctx, into, err));
     self->idle = self->idle && ks_owners_idle(&self->owners);
+    KS_TRY(ks_gaps_note(&self->gaps, &self->owners, err));
     return ks_tracing_finish(&self->wish, &self->owners, &self->nothing, ctx->run, into, err);
 }
 
@@ -451,12 +448,14 @@ static ks_status tracing_drain(ks_collector *self, ks_samples *into, ks_error *e
 {
     for (uint32_t run = 0; run < self->run_count; run++) {
         if (self->runs[run].late) {
+            self->gaps.count = 0; /* they miss what came late */
             KS_TRY(ks_tracing_withdraw(&self->wish, run,
                                        "some of its kernels were not done when the body's own "
                                        "context was: wait for every device before the body returns",
                                        into, err));
         }
     }
+    KS_TRY(ks_gaps_tell(&self->gaps, &self->wish, into, err));
     bool times = self->wish.wanted[KS_KERNEL_TIME] || self->wish.wanted[KS_KERNEL_SPAN];
     if (self->idle && times) {
         KS_TRY(ks_nothing_idle(&self->nothing, into, err));

@@ -94,12 +94,14 @@ ks_status ks_tracing_add(const ks_tracing_wish *wish, ks_traced_visit *to,
                          ks_error *err)
 {
     bool first = to->kernels == to->untimed;
-    KS_TRY(ks_samples_kernel(into, to->visit->annotation->id, run, kernel->name, err));
+    const ks_kernel_run ran = {kernel->name, (double)(kernel->end - kernel->start), kernel->facts};
+    KS_TRY(ks_samples_kernel(into, to->visit->annotation->id, run, &ran, err));
     to->kernels++;
     if (kernel->start == 0 && kernel->end == 0) {
         to->untimed++;
         return KS_OK;
     }
+    to->ns += (double)(kernel->end - kernel->start);
     to->first = first || kernel->start < to->first ? kernel->start : to->first;
     to->last = first || kernel->end > to->last ? kernel->end : to->last;
     return add(wish, KS_KERNEL_TIME, to, run, (double)(kernel->end - kernel->start), into, err);
@@ -174,6 +176,7 @@ ks_status ks_tracing_missing(const ks_tracing_wish *wish, uint32_t run, const ch
 ks_status ks_tracing_withdraw(const ks_tracing_wish *wish, uint32_t run, const char *why,
                               ks_samples *into, ks_error *err)
 {
+    ks_samples_forget_kernels(into, run);
     for (uint32_t i = 0; i < into->entered_count; i++) {
         for (enum ks_tracing_metric m = 0; m < KS_TRACING_METRICS; m++) {
             uint32_t annotation = into->entered[i];
