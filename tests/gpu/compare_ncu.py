@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compare what ncu and kernsight measured of the same kernels (compare_ncu.sh).
 
-Usage: compare_ncu.py METRICS LIST NCU OURS [SWEPT]
+Usage: compare_ncu.py METRICS LIST OURS VERDICT=NCU...
 
-METRICS: what is compared, common_metrics.txt. LIST: label,kernel of `gpu_zoo list`. NCU: tables of
-`ncu --csv --page raw --print-units base`, one after the other; in each the kernels of LIST in turn, several times:
-the median counts. OURS: kernel,metric,value,unit of `gpu_zoo kernsight`. SWEPT: more tables of ncu, where the
-L2 cache was full before each kernel, not empty: a value that is beyond its limit may agree with these.
+METRICS: what is compared, common_metrics.txt. LIST: label,kernel of `gpu_zoo list`. OURS: kernel,metric,value,unit
+of `gpu_zoo kernsight`. NCU: tables of `ncu --csv --page raw --print-units base`, one after the other; in each the
+kernels of LIST in turn, several times: the median counts. Of several NCU the first one that a value agrees with
+says VERDICT: "ok", or how ncu had to be asked for it.
 Prints a row per metric and kernel; status 1 if one is beyond its limit or missing.
 """
 
@@ -22,9 +22,8 @@ FACTS = {"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Contex
 EXACT = ("launch__", "smsp__sass_", "smsp__inst_executed.sum", "l1tex__t_requests_pipe_lsu_mem_global",
          "l1tex__t_sectors_pipe_lsu_mem_global", "smsp__thread_inst_executed_per_inst_executed")
 
-
-# Sectors that come and go in the L2 cache whatever a kernel does.
-FEW = 16384
+FEW = 16384  # sectors that come and go in the L2 cache whatever a kernel does
+SHORT = 50e3  # ns: a shorter kernel is not the same from launch to launch
 
 
 def read_list(path):
@@ -65,7 +64,7 @@ def read_table(path, lines, kernels, values):
 
 
 def read_ncu(path, kernels):
-    """{(label, metric): (median, rounding)} and {metric: unit}."""
+    """{(label, metric): ([value of a round], rounding)} and {metric: unit}."""
     with open(path, newline="") as file:
         lines = [line for line in file if line.startswith('"')]
     starts = [i for i, line in enumerate(lines) if line.startswith('"ID"')]
@@ -74,12 +73,12 @@ def read_ncu(path, kernels):
     values, units = {}, {}
     for start, end in zip(starts, starts[1:] + [len(lines)]):
         units |= read_table(path, lines[start:end], kernels, values)
-    medians = {}
+    rounds = {}
     for key, seen in values.items():
         known = [value for value, _ in seen if value is not None]
         if known:
-            medians[key] = statistics.median(known), max(rounding for _, rounding in seen)
-    return medians, units
+            rounds[key] = known, max(rounding for _, rounding in seen)
+    return rounds, units
 
 
 def read_ours(path):
@@ -94,7 +93,7 @@ def limit(metric, theirs, unit, duration):
     def share(of, floor=0.0, why=""):
         return max(of * abs(theirs), floor), f"{100 * of:g} %" + (why and f" or {why}")
 
-    by_time = 0.02 if duration > 50e3 else 0.10 if duration > 3e3 else 0.25
+    by_time = 0.02 if duration > SHORT else 0.10 if duration > 3e3 else 0.25
     if metric.startswith(EXACT):
         return 0.0, "exact"
     if metric.startswith("gpu__time_duration") or "__cycles_" in metric and "pct" not in metric:
@@ -116,34 +115,43 @@ def show(value):
     return "-" if value is None else f"{value:.0f}" if value == int(value) else f"{value:.6g}"
 
 
-def within(key, theirs, value, unit):
-    """Whether a value is within its limit of ncu's, ncu's, and the limit in words."""
-    expected, rounding = theirs[key]
-    duration, _ = theirs.get((key[0], "gpu__time_duration.sum"), (0.0, 0.0))
-    room, words = limit(key[1], expected, unit, duration)
-    return abs(value - expected) <= room + rounding * (1 + 1e-9), expected, words
+def room(key, theirs, unit, duration):
+    """ncu's median, how far a value may be from it, and that in words."""
+    values, rounding = theirs[key]
+    expected = statistics.median(values)
+    far, words = limit(key[1], expected, unit, duration)
+    return expected, far + rounding * (1 + 1e-9), words
 
 
-def compare(metrics, kernels, theirs, swept, units, ours):
-    """Rows of (metric, kernel, ncu, ours, limit, verdict): "ok", "swept" or "NO"; "-" where there is nothing to
-    compare: a share of hits in a cache that a kernel hardly uses (ncu has been seen to give 152 %)."""
+def judge(key, value, few, tables, unit, duration):
+    """(ncu, limit, verdict): the verdict of the first table that agrees; "spread" where the value is as near to one of
+    ncu's own rounds of a short kernel; "-" where there is nothing to compare, a share of hits in a cache that the
+    kernel hardly uses (ncu has been seen to give 152 %); "NO"."""
+    known = [(verdict, theirs) for verdict, theirs in tables if key in theirs]
+    if not known or value is None:
+        return None, "both", "NO"
+    for verdict, theirs in known:
+        expected, far, words = room(key, theirs, unit, duration)
+        if abs(value - expected) <= far:
+            return expected, words, verdict
+    if key[1].startswith("lts__t_sector_hit_rate") and few:
+        return expected, f"< {FEW} sectors", "-"
+    rounds = [one for _, theirs in known for one in theirs[key][0]]
+    if duration < SHORT and min(rounds) - far <= value <= max(rounds) + far:
+        return expected, words, "spread"
+    return expected, words, "NO"
+
+
+def compare(metrics, kernels, tables, units, ours):
+    """Rows of (metric, kernel, ncu, ours, limit, verdict)."""
     for metric in metrics:
         for label, _ in kernels:
-            key = (label, metric)
-            value, _ = ours.get(key, (None, ""))
-            if key not in theirs or value is None:
-                yield metric, label, theirs.get(key, (None,))[0], value, "both", "NO"
-                continue
-            good, expected, words = within(key, theirs, value, units.get(metric, ""))
-            if good:
-                yield metric, label, expected, value, words, "ok"
-            elif metric.startswith("lts__t_sector_hit_rate") and ours[label, "lts__t_sectors.sum"][0] < FEW:
-                yield metric, label, expected, value, f"< {FEW} sectors", "-"
-            elif key in swept:
-                good, expected, words = within(key, swept, value, units.get(metric, ""))
-                yield metric, label, expected, value, words, "swept" if good else "NO"
-            else:
-                yield metric, label, expected, value, words, "NO"
+            value, _ = ours.get((label, metric), (None, ""))
+            sectors, _ = ours.get((label, "lts__t_sectors.sum"), (None, ""))
+            times, _ = tables[0][1].get((label, "gpu__time_duration.sum"), ([0.0], 0.0))
+            expected, words, verdict = judge((label, metric), value, sectors is not None and sectors < FEW, tables,
+                                             units.get(metric, ""), statistics.median(times))
+            yield metric, label, expected, value, words, verdict
 
 
 def apart(expected, value):
@@ -156,11 +164,14 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         metrics = [line.strip() for line in file if line.strip() and not line.startswith("#")]
     kernels = read_list(sys.argv[2])
-    theirs, units = read_ncu(sys.argv[3], kernels)
-    ours = read_ours(sys.argv[4])
-    swept = read_ncu(sys.argv[5], kernels)[0] if len(sys.argv) > 5 else {}
-    swept |= {key: theirs[key] for key in theirs if key[1] == "gpu__time_duration.sum" and swept}
-    rows = list(compare(metrics, kernels, theirs, swept, units, ours))
+    ours = read_ours(sys.argv[3])
+    tables, units = [], {}
+    for argument in sys.argv[4:]:
+        verdict, _, path = argument.partition("=")
+        theirs, theirs_units = read_ncu(path, kernels)
+        tables.append((verdict, theirs))
+        units |= theirs_units
+    rows = list(compare(metrics, kernels, tables, units, ours))
     print(f"{'metric':<70} {'kernel':<22} {'ncu':>14} {'ours':>14} {'difference':>12} {'limit':>18} ok")
     for metric, label, expected, value, words, verdict in rows:
         print(f"{metric:<70} {label:<22} {show(expected):>14} {show(value):>14} {apart(expected, value):>12} "
@@ -171,7 +182,8 @@ def main():
             print(f"unit of {metric}: ncu {units[metric] or '-'}, ours {' '.join(our_units) or '-'}")
     counts = collections.Counter(row[-1] for row in rows)
     print(f"{counts['ok']} of {len(rows)} values agree, {counts['swept']} more where the L2 cache was full, "
-          f"{counts['-']} have nothing to compare, {counts['NO']} do not agree")
+          f"{counts['spread']} with single rounds of ncu, {counts['-']} have nothing to compare, "
+          f"{counts['NO']} do not agree")
     for metric in dict.fromkeys(row[0] for row in rows if row[-1] == "NO"):
         print(f"beyond its limit: {metric}: {', '.join(row[1] for row in rows if row[0] == metric and row[-1] == 'NO')}")
     sys.exit(1 if counts["NO"] or not rows else 0)

@@ -6,12 +6,12 @@
 # BUILD has tests/gpu/gpu_zoo; both tools' output goes to FOLDER. METRICS: a file as
 # common_metrics.txt. Ends with 77 where there is no ncu or no GPU. Clocks are left alone.
 #
-# A metric at a time: asked for many at once ncu divides counters of different launches (it has been
-# seen to report 104 % of the warps), and restores between its passes what a kernel wrote, which a
-# later pass then writes back. Properties of launches need no pass, and go together.
+# ncu is asked for groups of metrics first, then, where a value is beyond its limit, for that metric
+# alone: asked for many it divides counters of different launches (it has been seen to report 104 %
+# of the warps), and restores between its passes what a kernel wrote, which a later pass writes back.
 #
 # ncu leaves an empty L2 cache to each kernel, kernsight one that is full of other data, where each
-# line that comes in puts one out. What is beyond its limit for that is compared again: ncu then
+# line that comes in puts one out. What is still beyond its limit is compared once more: ncu then
 # flushes nothing, and the program reads 128 MiB before each kernel, as kernsight does.
 set -euo pipefail
 
@@ -20,7 +20,7 @@ build=$1
 folder=$2
 metrics=${3:-$here/common_metrics.txt}
 zoo=$build/tests/gpu/gpu_zoo
-rounds=${ROUNDS:-9}
+rounds=${ROUNDS:-5}
 runs=${RUNS:-15}
 
 mkdir -p "$folder"
@@ -48,30 +48,53 @@ measure()
     [ $status -ne 77 ] || exit 77
 }
 
-: >"$folder/zoo_ncu.csv"
-grep '^launch__' "$metrics" | paste -sd, >"$folder/names.txt"
-grep '^[a-z]' "$metrics" | grep -v '^launch__' >>"$folder/names.txt" || true
-while read -r names; do
-    [ -z "$names" ] || measure "$folder/zoo_ncu.csv" "$names" plain
-done <"$folder/names.txt"
+# The groups of a file of metrics, a line each: names with commas between.
+groups()
+{
+    awk -v RS= '{ line = ""
+        for (i = 1; i <= NF; i++) line = line (line == "" ? "" : ",") $i
+        print line }' < <(sed '/^#/d' "$1")
+}
+
+# compare VERDICT=TABLE...: as compare_ncu.py; what is beyond its limit goes to names.txt.
+compare()
+{
+    local status=0
+    python3 "$here/compare_ncu.py" "$metrics" "$folder/zoo_list.csv" "$folder/zoo_kernsight.csv" "$@" \
+        >"$folder/compared.txt" || status=$?
+    sed -n 's/^beyond its limit: \([^:]*\):.*/\1/p' "$folder/compared.txt" >"$folder/names.txt"
+    return $status
+}
+
+finish()
+{
+    cat "$folder/compared.txt"
+    exit "$1"
+}
 
 # A group of metrics that fails leaves its rows out: the comparison says which are missing.
 "$zoo" kernsight "$metrics" "$runs" >"$folder/zoo_kernsight.csv" 2>"$folder/zoo_kernsight.err" ||
     cat "$folder/zoo_kernsight.err"
 
-compare()
+tables=()
+# ask VERDICT TABLE MODE [OPTION...]: ncu for what names.txt says, and compare with all asked so far.
+ask()
 {
-    python3 "$here/compare_ncu.py" "$metrics" "$folder/zoo_list.csv" "$folder/zoo_ncu.csv" \
-        "$folder/zoo_kernsight.csv" "$@"
+    local verdict=$1 table=$folder/$2 mode=$3 names
+    shift 3
+    : >"$table"
+    while read -r names; do
+        measure "$table" "$names" "$mode" "$@"
+    done <"$folder/names.txt"
+    tables+=("$verdict=$table")
+    if compare "${tables[@]}"; then
+        finish 0
+    fi
 }
 
-compare >"$folder/compared.txt" && cat "$folder/compared.txt" && exit 0
-
-: >"$folder/zoo_swept.csv"
+groups "$metrics" >"$folder/names.txt"
+ask ok zoo_ncu.csv plain
+ask ok zoo_alone.csv plain
 own="regex:^($(cut -d, -f2 "$folder/zoo_list.csv" | sort -u | paste -sd'|'))\$"
-sed -n 's/^beyond its limit: \([^:]*\):.*/\1/p' "$folder/compared.txt" >"$folder/names.txt"
-while read -r name; do
-    measure "$folder/zoo_swept.csv" "$name" swept --cache-control none --replay-mode application \
-        --kernel-name "$own"
-done <"$folder/names.txt"
-compare "$folder/zoo_swept.csv"
+ask swept zoo_swept.csv swept --cache-control none --replay-mode application --kernel-name "$own"
+finish 1

@@ -15,10 +15,13 @@ enum {
     WHY_MAX = sizeof(((ks_error *)NULL)->message) + 64
 };
 
+/* NVML takes some tenths of a millisecond to answer: longer than many a call of a body. */
+static const uint64_t LOOK_EVERY_NS = 50000000;
+
 /* A limit whose time is told. */
 typedef struct held {
     bool known;
-    ks_nvml_u64 ns; /* that it had held clocks down when the batch began */
+    ks_nvml_u64 ns; /* that it had held clocks down at the last look */
 } held;
 
 static const struct {
@@ -41,11 +44,14 @@ struct ks_control {
     bool guards;            /* heat is watched */
     char unlocked[WHY_MAX]; /* why clocks are not locked that should be; "": they are */
     char unguarded[WHY_MAX];
-    /* of the batch: */
+    /* of the last look: */
+    unsigned looks; /* so far, at this device */
+    uint64_t looked_ns;
     held held[HELD];
-    uint64_t began_ns;
+    ks_nvml_u64 low_now; /* what holds clocks down */
+    /* of the batch: */
     unsigned calls;
-    unsigned low_calls; /* after which clocks were held down ... */
+    unsigned low_calls; /* whose clocks were held down ... */
     ks_nvml_u64 low;    /* ... and why */
 };
 
@@ -199,8 +205,36 @@ static ks_status follow(ks_control *self, ks_error *err)
     if (device != self->device) {
         KS_TRY(find_board(self, device, &self->board, err));
         self->device = device;
+        self->looks = 0;
     }
     return KS_OK;
+}
+
+static const struct {
+    unsigned bit;
+    const char *text;
+} reasons[] = {
+    {KS_NVML_POWER_CAP, "its limit of power"},
+    {KS_NVML_HW_SLOWDOWN, "a slowdown by the hardware"},
+    {KS_NVML_SYNC_BOOST, "the clocks of another GPU that it is synchronised with"},
+    {KS_NVML_SW_THERMAL, "heat"},
+    {KS_NVML_HW_THERMAL, "heat, by the hardware"},
+    {KS_NVML_HW_POWER_BRAKE, "a power brake from outside"},
+};
+
+enum {
+    REASONS = sizeof reasons / sizeof reasons[0]
+};
+
+static ks_nvml_u64 read_reasons(const ks_control *self)
+{
+    ks_nvml_u64 now = 0;
+    ks_nvml_u64 low = 0;
+    ks_nvml_result result = KS_BOARD_ASK(&self->board, reasons, &now);
+    for (size_t i = 0; i < REASONS; i++) {
+        low |= result == 0 ? now & reasons[i].bit : 0;
+    }
+    return low;
 }
 
 static held read_held(const ks_control *self, size_t limit)
@@ -210,25 +244,21 @@ static held read_held(const ks_control *self, size_t limit)
     return (held){result == 0, now.held_ns};
 }
 
-static void note_begin(ks_control *self)
+/* What holds clocks down now, or did for 1 % of the time or more since the last look. */
+static void look(ks_control *self)
 {
-    for (size_t i = 0; i < HELD; i++) {
-        self->held[i] = read_held(self, i);
-    }
-    self->began_ns = ks_nvidia_timer->now_ns();
-}
-
-/* What held clocks down for 1 % of the batch or more, as bits. */
-static ks_nvml_u64 held_since_begin(const ks_control *self)
-{
-    ks_nvml_u64 low = 0;
-    uint64_t took = ks_nvidia_timer->now_ns() - self->began_ns;
+    uint64_t now_ns = ks_nvidia_timer->now_ns();
+    self->low_now = read_reasons(self);
     for (size_t i = 0; i < HELD; i++) {
         held now = read_held(self, i);
-        bool known = now.known && self->held[i].known && now.ns > self->held[i].ns;
-        low |= known && 100 * (now.ns - self->held[i].ns) >= took ? limits[i].reason : 0;
+        held before = self->held[i];
+        bool known = self->looks > 0 && now.known && before.known && now.ns > before.ns;
+        bool long_enough = known && 100 * (now.ns - before.ns) >= now_ns - self->looked_ns;
+        self->low_now |= long_enough ? limits[i].reason : 0;
+        self->held[i] = now;
     }
-    return low;
+    self->looked_ns = now_ns;
+    self->looks++;
 }
 
 static ks_status watch_heat(ks_control *self, const ks_wait_teller *teller, double *waited_s,
@@ -258,42 +288,24 @@ ks_status ks_control_before(ks_control *self, bool warmup, const ks_wait_teller 
     if (!warmup && self->guards) {
         KS_TRY(watch_heat(self, teller, waited_s, err));
     }
-    if (!warmup && self->calls == 0) { /* reading it takes longer than many a call */
-        note_begin(self);
+    if (!warmup && self->looks == 0) {
+        look(self);
     }
     return KS_OK;
 }
 
-static const struct {
-    unsigned bit;
-    const char *text;
-} reasons[] = {
-    {KS_NVML_POWER_CAP, "its limit of power"},
-    {KS_NVML_HW_SLOWDOWN, "a slowdown by the hardware"},
-    {KS_NVML_SYNC_BOOST, "the clocks of another GPU that it is synchronised with"},
-    {KS_NVML_SW_THERMAL, "heat"},
-    {KS_NVML_HW_THERMAL, "heat, by the hardware"},
-    {KS_NVML_HW_POWER_BRAKE, "a power brake from outside"},
-};
-
-enum {
-    REASONS = sizeof reasons / sizeof reasons[0]
-};
-
+/* Calls between two looks are taken to be as the first of them found. */
 void ks_control_after(ks_control *self)
 {
-    ks_nvml_u64 now = 0;
-    ks_nvml_u64 low = 0;
     if (self == NULL || self->board.device == NULL) {
         return;
     }
-    ks_nvml_result result = KS_BOARD_ASK(&self->board, reasons, &now);
-    for (size_t i = 0; i < REASONS; i++) {
-        low |= result == 0 ? now & reasons[i].bit : 0;
+    if (self->looks < 2 || ks_nvidia_timer->now_ns() - self->looked_ns >= LOOK_EVERY_NS) {
+        look(self);
     }
     self->calls++;
-    self->low_calls += low != 0;
-    self->low |= low;
+    self->low_calls += self->low_now != 0;
+    self->low |= self->low_now;
 }
 
 /* ---- what is told -----------------------------------------------------------------------------
@@ -306,50 +318,46 @@ static bool depends_on_clocks(const ks_metric *metric)
 }
 
 /* "the GPU's clocks were held down in 2 of 6 calls, by heat" */
-static void write_low(const ks_control *self, ks_nvml_u64 low, char *to, size_t size)
+static void write_low(const ks_control *self, char *to, size_t size)
 {
-    int length = snprintf(to, size, "the GPU's clocks were held down ");
-    if (self->low_calls > 0) {
-        length += snprintf(to + length, size - (size_t)length, "in %u of %u calls, by ",
-                           self->low_calls, self->calls);
-    } else {
-        length += snprintf(to + length, size - (size_t)length, "for 1 %% of the time or more, by ");
-    }
+    int length = snprintf(to, size, "the GPU's clocks were held down in %u of %u calls, by ",
+                          self->low_calls, self->calls);
     const char *joint = "";
     for (size_t i = 0; i < REASONS; i++) {
-        if ((low & reasons[i].bit) != 0) {
+        if ((self->low & reasons[i].bit) != 0) {
             length += snprintf(to + length, size - (size_t)length, "%s%s", joint, reasons[i].text);
             joint = ", ";
         }
     }
 }
 
-ks_status ks_control_tell(ks_control *self, ks_samples *into, ks_error *err)
+static ks_status tell_low(const ks_control *self, ks_samples *into, ks_error *err)
 {
     char text[400];
-    if (self == NULL || self->calls == 0) {
-        return KS_OK;
-    }
-    ks_nvml_u64 low = self->low | held_since_begin(self);
-    unsigned low_calls = self->low_calls;
-    write_low(self, low, text, sizeof text);
-    self->calls = self->low_calls = 0;
-    self->low = 0;
-    if (low == 0) {
-        return KS_OK;
-    }
+    write_low(self, text, sizeof text);
     for (uint32_t a = 0; a < into->entered_count; a++) {
         for (uint32_t m = 0; m < into->metric_count; m++) {
             const ks_remark remark = {.annotation = into->entered[a],
                                       .metric = m,
                                       .kind = LOW_CLOCKS,
-                                      .severity = low_calls > 0 ? low_calls : 1};
+                                      .severity = self->low_calls};
             if (depends_on_clocks(&into->metrics[m])) {
                 KS_TRY(ks_samples_remark(into, remark, text, err));
             }
         }
     }
     return KS_OK;
+}
+
+ks_status ks_control_tell(ks_control *self, ks_samples *into, ks_error *err)
+{
+    if (self == NULL) {
+        return KS_OK;
+    }
+    ks_status status = self->low_calls > 0 ? tell_low(self, into, err) : KS_OK;
+    self->calls = self->low_calls = 0;
+    self->low = 0;
+    return status;
 }
 
 ks_status ks_control_warn(const ks_control *self, ks_pool *warnings, ks_error *err)

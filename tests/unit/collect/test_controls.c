@@ -3,11 +3,14 @@
 
 #include "collect/nvidia/abi_nvml.h"
 
+#define REASONS "nvmlDeviceGetCurrentClocksThrottleReasons"
+
 static ks_status throttle(const ks_call *call, void *user, ks_error *e)
 {
     (void)user;
     KS_ANNOTATE("work") {
         KS_TRY(launch("A", e));
+        fake_pass(0.1);
     }
     /* idle and settings of applications are no reasons */
     fake_board_of(0)->reasons = ks_call_run(call) == 1 ? KS_NVML_POWER_CAP | KS_NVML_SW_THERMAL : 3;
@@ -28,6 +31,29 @@ static void clocks_that_were_held_down_are_told(void **state)
     assert_null(text("work", READ, "Warnings")); /* bytes are the same at any clock */
     const char *cpu = text("work", "cpu__time_duration.sum", "Warnings");
     assert_true(cpu == NULL || strstr(cpu, "held down") == NULL);
+}
+
+static ks_status work_shortly(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    fake_pass(0.001);
+    KS_ANNOTATE("work") {
+        KS_TRY(launch("A", e));
+    }
+    return KS_OK;
+}
+
+/* 101 ms of calls: before the first one, after it, and after 50 and 100 ms. */
+static void clocks_are_looked_at_now_and_then(void **state)
+{
+    (void)state;
+    ask(TIME);
+    KT_OK(ks_plan_runs(plan, 100, &err));
+    fake_board_of(0)->reasons = KS_NVML_POWER_CAP;
+    measure(work_shortly, NULL);
+    assert_in_range(fake_calls(REASONS), 3, 5);
+    KT_HAS(text("work", TIME, "Warnings"), "in 100 of 100 calls, by its limit of power");
 }
 
 /* So many ms of each second: from 1 % on it is told. */
@@ -51,7 +77,7 @@ static void clocks_that_were_held_down_meanwhile_are_told(void **state)
     fake_board_of(0)->power_held_ns = 1000000000; /* long ago */
     unsigned ms = 20;
     measure(hold, &ms);
-    KT_HAS(text("work", TIME, "Warnings"), "held down for 1 % of the time or more, by heat");
+    KT_HAS(text("work", TIME, "Warnings"), "held down in 3 of 3 calls, by heat");
     ms = 5;
     measure(hold, &ms);
     const char *warnings = text("work", TIME, "Warnings");
@@ -112,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TIMED(clocks_that_were_held_down_are_told),
+        TIMED(clocks_are_looked_at_now_and_then),
         TIMED(clocks_that_were_held_down_meanwhile_are_told),
         TIMED(a_clock_that_moved_is_told),
     };
