@@ -206,6 +206,7 @@ static ks_status follow(ks_control *self, ks_error *err)
         KS_TRY(find_board(self, device, &self->board, err));
         self->device = device;
         self->looks = 0;
+        memset(self->held, 0, sizeof self->held);
     }
     return KS_OK;
 }
@@ -244,19 +245,26 @@ static held read_held(const ks_control *self, size_t limit)
     return (held){result == 0, now.held_ns};
 }
 
-/* What holds clocks down now, or did for 1 % of the time or more since the last look. */
-static void look(ks_control *self)
+/* What limits did for 1 % of the time or more since the last look. */
+static ks_nvml_u64 read_limits(ks_control *self, uint64_t now_ns)
 {
-    uint64_t now_ns = ks_nvidia_timer->now_ns();
-    self->low_now = read_reasons(self);
+    ks_nvml_u64 low = 0;
     for (size_t i = 0; i < HELD; i++) {
         held now = read_held(self, i);
         held before = self->held[i];
-        bool known = self->looks > 0 && now.known && before.known && now.ns > before.ns;
+        bool known = now.known && before.known && now.ns > before.ns;
         bool long_enough = known && 100 * (now.ns - before.ns) >= now_ns - self->looked_ns;
-        self->low_now |= long_enough ? limits[i].reason : 0;
+        low |= long_enough ? limits[i].reason : 0;
         self->held[i] = now;
     }
+    return low;
+}
+
+/* A run that ends soon is looked at once, for the reasons of that moment alone. */
+static void look(ks_control *self)
+{
+    uint64_t now_ns = ks_nvidia_timer->now_ns();
+    self->low_now = read_reasons(self) | (self->looks > 0 ? read_limits(self, now_ns) : 0);
     self->looked_ns = now_ns;
     self->looks++;
 }
@@ -288,9 +296,6 @@ ks_status ks_control_before(ks_control *self, bool warmup, const ks_wait_teller 
     if (!warmup && self->guards) {
         KS_TRY(watch_heat(self, teller, waited_s, err));
     }
-    if (!warmup && self->looks == 0) {
-        look(self);
-    }
     return KS_OK;
 }
 
@@ -300,7 +305,7 @@ void ks_control_after(ks_control *self)
     if (self == NULL || self->board.device == NULL) {
         return;
     }
-    if (self->looks < 2 || ks_nvidia_timer->now_ns() - self->looked_ns >= LOOK_EVERY_NS) {
+    if (self->looks == 0 || ks_nvidia_timer->now_ns() - self->looked_ns >= LOOK_EVERY_NS) {
         look(self);
     }
     self->calls++;

@@ -1,5 +1,7 @@
 #include "collect/nvidia/kernel_facts.h"
 
+#include <string.h>
+
 #include "collect/nvidia/launch_shape.h"
 #include "collect/nvidia/occupancy.h"
 
@@ -20,11 +22,8 @@ static double occupancy(const ks_cuda *cuda, const ks_launch_shape *shape)
     return 100.0 * shape->active_blocks * warps / (threads / warp);
 }
 
-ks_kernel_facts ks_kernel_facts_read(const ks_cuda *cuda, const ks_api_launch *launch)
+static ks_kernel_facts ask(const ks_cuda *cuda, const ks_api_launch *launch)
 {
-    if (launch->function == NULL) {
-        return (ks_kernel_facts){0};
-    }
     ks_launch_shape shape;
     ks_launch_shape_init(&shape);
     ks_launch_shape_take(&shape, launch);
@@ -37,4 +36,35 @@ ks_kernel_facts ks_kernel_facts_read(const ks_cuda *cuda, const ks_api_launch *l
                                      : (int64_t)shape.static_shared + (int64_t)shape.dynamic_shared,
                              .local_bytes = shape.local,
                              .occupancy = occupancy(cuda, &shape)};
+}
+
+enum {
+    MEMO = sizeof((ks_kernel_memo *)NULL)->known / sizeof((ks_kernel_memo *)NULL)->known[0]
+};
+
+/* Whether what is known of one is true of the other: grids make no difference. */
+static bool alike(const ks_api_launch *a, const ks_api_launch *b)
+{
+    return a->function == b->function && a->context == b->context &&
+           a->shared_bytes == b->shared_bytes && memcmp(a->block, b->block, sizeof a->block) == 0;
+}
+
+ks_kernel_facts ks_kernel_facts_read(const ks_cuda *cuda, const ks_api_launch *launch,
+                                     ks_kernel_memo *memo)
+{
+    if (launch->function == NULL) {
+        return (ks_kernel_facts){0};
+    }
+    if (launch->config != NULL && launch->config->attribute_count > 0) {
+        return ask(cuda, launch); /* some of them change what fits */
+    }
+    for (size_t i = 0; i < MEMO; i++) {
+        if (alike(&memo->known[i].launch, launch)) {
+            return memo->known[i].facts;
+        }
+    }
+    size_t place = memo->next++ % MEMO;
+    memo->known[place].launch = *launch;
+    memo->known[place].facts = ask(cuda, launch);
+    return memo->known[place].facts;
 }

@@ -270,6 +270,7 @@ static void drop_lost_tracks(ks_measuring *m)
 static void begin_first_pass(ks_measuring *m)
 {
     m->outside = 0;
+    m->kernels = (ks_kernel_memo){0};
     m->overlapping = m->elsewhere = false;
     m->graph = m->warm_up_graph && ks_measuring_by_kernel(m);
     drop_lost_tracks(m);

@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "collect/collector.h"
 #include "collect/nvidia/counters.h"
+#include "collect/nvidia/kernel_facts.h"
 #include "collect/nvidia/launches.h"
 #include "collect/nvidia/profiler.h"
 #include "collect/nvidia/properties.h"
@@ -69,9 +70,10 @@ typedef struct ks_measuring {
     ks_track *tracks;
     size_t track_count;
     size_t track_capacity;
-    bool *ignored_any;  /**< by pattern: some kernel matched it */
-    ks_nothing nothing; /**< what annotations without a kernel did */
-    bool launches_seen; /**< in this config; else copies are looked at too */
+    bool *ignored_any;      /**< by pattern: some kernel matched it */
+    ks_nothing nothing;     /**< what annotations without a kernel did */
+    bool launches_seen;     /**< in this config; else copies are looked at too */
+    ks_kernel_memo kernels; /**< of this batch */
     /* of the launch between its beginning and its end: */
     ks_range_kind now;
     ks_track *now_in;   /**< NULL: in a context that was not known */

@@ -205,7 +205,7 @@ void ks_tracking_enter(void *self, const ks_api_launch *launch)
 }
 
 /* @return its place in the ledger, from 1; 0: no memory was left for it */
-static size_t enter_in_ledger(const ks_measuring *m, const ks_api_launch *launch)
+static size_t enter_in_ledger(ks_measuring *m, const ks_api_launch *launch)
 {
     size_t had = m->ledger->count;
     ks_launch entry = {.annotation = m->now_owner.annotation != NULL ? m->now_owner.annotation->id
@@ -217,7 +217,7 @@ static size_t enter_in_ledger(const ks_measuring *m, const ks_api_launch *launch
         entry.block[i] = launch->block[i];
     }
     if (m->pass == 0) {
-        entry.facts = ks_kernel_facts_read(m->cuda, launch);
+        entry.facts = ks_kernel_facts_read(m->cuda, launch, &m->kernels);
     }
     ks_ledger_add(m->ledger, entry, launch->kernel != NULL ? launch->kernel : "CUDA graph");
     return m->ledger->count > had ? m->ledger->count : 0;

@@ -44,7 +44,7 @@ static ks_status work_shortly(const ks_call *call, void *user, ks_error *e)
     return KS_OK;
 }
 
-/* 101 ms of calls: before the first one, after it, and after 50 and 100 ms. */
+/* 100 ms of calls: after the first one, and 50 ms later. */
 static void clocks_are_looked_at_now_and_then(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void clocks_are_looked_at_now_and_then(void **state)
     KT_OK(ks_plan_runs(plan, 100, &err));
     fake_board_of(0)->reasons = KS_NVML_POWER_CAP;
     measure(work_shortly, NULL);
-    assert_in_range(fake_calls(REASONS), 3, 5);
+    assert_in_range(fake_calls(REASONS), 2, 3);
     KT_HAS(text("work", TIME, "Warnings"), "in 100 of 100 calls, by its limit of power");
 }
 
@@ -73,11 +73,11 @@ static void clocks_that_were_held_down_meanwhile_are_told(void **state)
 {
     (void)state;
     ask(TIME);
-    KT_OK(ks_plan_runs(plan, 3, &err));
+    KT_OK(ks_plan_runs(plan, 4, &err)); /* what had been before is known after the second */
     fake_board_of(0)->power_held_ns = 1000000000; /* long ago */
     unsigned ms = 20;
     measure(hold, &ms);
-    KT_HAS(text("work", TIME, "Warnings"), "held down in 3 of 3 calls, by heat");
+    KT_HAS(text("work", TIME, "Warnings"), "held down in 2 of 4 calls, by heat");
     ms = 5;
     measure(hold, &ms);
     const char *warnings = text("work", TIME, "Warnings");

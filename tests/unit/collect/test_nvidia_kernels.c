@@ -111,6 +111,34 @@ static void kernels_have_what_they_take(void **state)
     ks_table_free(launches);
 }
 
+static ks_status launch_often(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)user;
+    KS_ANNOTATE("work") {
+        for (int i = 0; i < 20; i++) {
+            KS_TRY(launch(i % 2 == 0 ? "A" : "B", e));
+        }
+    }
+    return KS_OK;
+}
+
+/* Asking takes longer than many a launch. */
+static void the_driver_is_asked_once_for_each_kernel(void **state)
+{
+    (void)state;
+    know_resources();
+    KT_OK(ks_plan_runs(plan, 10, &err));
+    ask(READ);
+    unsigned before = fake_calls("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    measure(launch_often, NULL);
+    unsigned asked = fake_calls("cuOccupancyMaxActiveBlocksPerMultiprocessor") - before;
+    take_kernels();
+    KT_F64(cell("work", "A", "OccupancyPct"), 50);
+    KT_F64(cell("work", "B", "OccupancyPct"), 25);
+    assert_int_equal(asked, 2); /* of 200 launches */
+}
+
 static ks_status two_sizes(const ks_call *call, void *user, ks_error *e)
 {
     (void)call;
@@ -338,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(kernels_of_an_annotation_are_added_up),
         T(kernels_have_what_they_take),
+        T(the_driver_is_asked_once_for_each_kernel),
         T(a_fact_in_which_launches_differ_is_missing),
         T(what_the_driver_does_not_tell_is_missing),
         T(a_share_needs_the_time_of_all),
