@@ -17,9 +17,10 @@ static double occupancy(const ks_cuda *cuda, const ks_launch_shape *shape)
         threads < warp) {
         return -1.0;
     }
+    int most = threads / warp;
     unsigned block = shape->block[0] * shape->block[1] * shape->block[2];
     unsigned warps = (block + (unsigned)warp - 1) / (unsigned)warp;
-    return 100.0 * shape->active_blocks * warps / (threads / warp);
+    return 100.0 * shape->active_blocks * warps / most;
 }
 
 static ks_kernel_facts ask(const ks_cuda *cuda, const ks_api_launch *launch)
