@@ -209,7 +209,10 @@ KS_API ks_status ks_plan_tolerant(ks_plan *plan, bool tolerant, ks_error *err);
 
 /** How counters that do not fit into one pass are all read. */
 typedef enum ks_replay {
-    KS_REPLAY_AUTO = 0, /**< KS_REPLAY_USER */
+    KS_REPLAY_AUTO = 0, /**< KS_REPLAY_USER; KS_REPLAY_RANGE for configs that launch CUDA graphs, or
+                             kernels of NCCL, which wait for each other. There the time of a visit,
+                             which spans gaps, is missing, and what is divided by it unless it is
+                             50 times as long as an empty one */
     KS_REPLAY_USER,     /**< the body is called again for each pass: a value per kernel */
     KS_REPLAY_RANGE,    /**< likewise, but a value per visit of an annotation, over all that it
                              launches: its times span the gaps between kernels */

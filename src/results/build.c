@@ -318,7 +318,8 @@ static ks_status set_metric(builder *b, size_t row, const ks_row *from)
     }
     const ks_metric *metric = &r->metrics[from->metric];
     set_i64(b, row, PASSES, metric->passes);
-    KS_TRY(set_text(b, row, REPLAY, metric->replay));
+    bool counted = metric->cache != NULL && from->record->replay != NULL;
+    KS_TRY(set_text(b, row, REPLAY, counted ? from->record->replay : metric->replay));
     KS_TRY(set_text(b, row, CACHE_CONTROL, metric->cache));
     KS_TRY(set_text(b, row, CLOCK_CONTROL, metric->clock));
     KS_TRY(set_card(b, row, metric->card));

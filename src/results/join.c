@@ -332,6 +332,7 @@ static ks_status join_record(joiner *j, const group *g, uint32_t *runs)
         joined.failed_runs += batch->failed_runs;
         joined.unplaced += batch->unplaced;
         joined.waited_s += batch->waited_s;
+        joined.replay = batch->replay != NULL ? batch->replay : joined.replay;
         joined.info_count += batch->info_count;
         size_t failures = to->failure_count + batch->failed_runs;
         KS_TRY(KS_GROW(to->failures, to->failure_capacity, failures, j->err));

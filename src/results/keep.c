@@ -221,6 +221,7 @@ static ks_status keep_record(ks_results *r, const ks_batch *batch, ks_error *err
                                .stop = batch->stop,
                                .first_failure = r->kept.failure_count,
                                .first_info = r->kept.infos.count,
+                               .replay = batch->samples->replay,
                                .waited_s = batch->waited_s};
     for (uint32_t run = 0; run < batch->samples->runs; run++) {
         if (batch->samples->failures[run] != 0) {

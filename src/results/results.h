@@ -85,9 +85,10 @@ typedef struct ks_config_record {
     ks_stop stop;         /**< KS_STOP_NOT_YET: the sweep ended before it had all its runs */
     size_t first_failure; /**< of its failed runs */
     uint32_t failed_runs;
-    double waited_s;   /**< for a GPU to cool down; NaN: none was watched */
-    uint32_t unplaced; /**< of them those in which no annotation said that its work failed */
-    size_t first_info; /**< of its info values */
+    const char *replay; /**< as in ks_samples */
+    double waited_s;    /**< for a GPU to cool down; NaN: none was watched */
+    uint32_t unplaced;  /**< of them those in which no annotation said that its work failed */
+    size_t first_info;  /**< of its info values */
     size_t info_count;
 } ks_config_record;
 

@@ -46,6 +46,7 @@ ks_status ks_samples_start(ks_samples *samples, uint32_t runs, ks_error *err)
     }
     samples->runs = runs;
     samples->entered_count = 0;
+    samples->replay = NULL;
     samples->launched = 0;
     samples->captured = 0;
     samples->unannotated = 0;

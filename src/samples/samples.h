@@ -131,6 +131,7 @@ typedef struct ks_samples {
     ks_error spoiled;     /**< why the values of all runs are of no use, though no call failed */
     ks_error idle;        /**< no annotation did anything that a collector measures: a failure where
                                the plan is strict; elsewhere the values are missing */
+    const char *replay;   /**< of metrics that counters tell, where it is not theirs; static text */
     uint64_t launched;    /**< what collectors expected to capture ... */
     uint64_t captured;    /**< ... and what they got */
     uint64_t unannotated; /**< launches that belong to no annotation, of a collector that keeps no

@@ -1,6 +1,7 @@
 /* The life of a batch: its passes, and what is read after the last one. */
 #include "collect/nvidia/measuring.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -165,7 +166,7 @@ ks_status ks_measuring_warm_begin(ks_measuring *m, bool first, ks_error *err)
     if (first) {
         m->most_ranges = 0;
         m->one_by_one = false;
-        m->warm_up_graph = false;
+        m->of_config = KS_WHOLE_NOTHING;
         m->launches_seen = false;
     }
     set_mode(m, KS_MEASURING_WARM_UP);
@@ -213,12 +214,12 @@ static void begin_batch(const ks_measuring *m, ks_track *track)
     track->context_id = track->profiler->context_id;
     track->count = track->segment = track->captured = 0;
     track->differs = track->captured_wrongly = track->lost = false;
-    track->measured = !m->graph;
+    track->measured = m->whole == KS_WHOLE_NOTHING;
 }
 
 static bool is_counted(const ks_measuring *m, const ks_track *track)
 {
-    return m->counters != NULL && track->measured && !track->lost && !m->graph;
+    return m->counters != NULL && track->measured && !track->lost && m->whole == KS_WHOLE_NOTHING;
 }
 
 /* The next run is to begin anew. */
@@ -250,7 +251,8 @@ static ks_status start_track(ks_measuring *m, ks_track *track, ks_error *err)
     if (m->pass == 0) {
         KS_TRY(ks_profiler_begin(track->profiler, err));
     }
-    return ks_profiler_start(track->profiler, err);
+    KS_TRY(ks_profiler_start(track->profiler, err));
+    return m->chosen ? ks_tracking_empty_range(m, track, err) : KS_OK;
 }
 
 /* Contexts that were destroyed between batches. */
@@ -267,12 +269,26 @@ static void drop_lost_tracks(ks_measuring *m)
     m->track_count = kept;
 }
 
+/* Without a warm-up nothing tells that another config begins: it is measured in ranges like the one
+ * before, and once more if that was needless. */
+static void choose_ranges(ks_measuring *m)
+{
+    m->of_batch = KS_WHOLE_NOTHING;
+    m->needless = false;
+    m->empty_ns = NAN;
+    if (m->counters != NULL && m->controls->replay == KS_REPLAY_AUTO) {
+        m->chosen = m->of_config != KS_WHOLE_NOTHING;
+        m->spec.range = m->chosen ? KS_CUPTI_USER_RANGE : KS_CUPTI_AUTO_RANGE;
+    }
+    m->whole = ks_measuring_by_kernel(m) ? m->of_config : KS_WHOLE_NOTHING;
+}
+
 static void begin_first_pass(ks_measuring *m)
 {
+    choose_ranges(m);
     m->outside = 0;
     m->kernels = (ks_kernel_memo){0};
     m->overlapping = m->elsewhere = false;
-    m->graph = m->warm_up_graph && ks_measuring_by_kernel(m);
     drop_lost_tracks(m);
     fit_slots(m);
     ks_nothing_start(&m->nothing);
@@ -390,6 +406,10 @@ ks_status ks_measuring_pass_end(ks_measuring *m, ks_error *err)
     KS_TRY(stop_tracks(m, err));
     for (size_t i = 0; i < m->track_count; i++) {
         KS_TRY(read_track(m, &m->tracks[i], err));
+    }
+    if (m->pass + 1 == m->passes && m->chosen && m->of_batch == KS_WHOLE_NOTHING) {
+        m->needless = true;
+        m->of_config = KS_WHOLE_NOTHING;
     }
     return ks_fault_take(&m->fault, err);
 }

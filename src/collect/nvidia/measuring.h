@@ -19,6 +19,7 @@ typedef enum ks_range_kind {
     KS_RANGE_OTHER, /**< nothing that is measured: our own kernel, one outside any annotation */
     KS_RANGE_KERNEL,
     KS_RANGE_VISIT, /**< all that a visit of an annotation launched */
+    KS_RANGE_EMPTY, /**< nothing: how long a range is in which nothing happens */
 } ks_range_kind;
 
 typedef struct ks_range {
@@ -47,6 +48,13 @@ typedef struct ks_track {
     bool complete;         /**< the counters need no further pass */
     size_t captured;       /**< ranges that the counters have */
 } ks_track;
+
+/** What cannot be measured kernel by kernel. */
+typedef enum ks_whole {
+    KS_WHOLE_NOTHING = 0,
+    KS_WHOLE_GRAPH, /**< takes no range, and breaks the session where hardware counters run */
+    KS_WHOLE_NCCL,  /**< kernels that wait for each other, and would for ever one by one */
+} ks_whole;
 
 typedef enum ks_measuring_mode {
     KS_MEASURING_OFF,
@@ -88,9 +96,13 @@ typedef struct ks_measuring {
     ks_profiler *open_in; /**< that has the range; NULL: none has */
     bool overlapping;     /**< visits on several threads at once */
     bool elsewhere;       /**< a visit launched in another context than its range is in */
-    bool warm_up_graph;   /**< a warm-up call of this config launched a graph */
+    ks_whole of_config;   /**< what its calls so far launched */
+    ks_whole of_batch;    /**< likewise, in ranges of visits */
+    bool chosen;          /**< they are ranges because of that, and nobody asked for it */
+    bool needless;        /**< ... and none came */
+    double empty_ns;      /**< how long an empty range is; NaN: not known */
     bool broken;          /**< the counters of this pass are lost */
-    bool graph;           /**< one was launched where a range is a kernel: there are no values */
+    ks_whole whole;       /**< launched where a range is a kernel: there are no values */
     bool one_by_one;      /**< a run failed in some pass: batches of one run, so that the others are
                                not harmed */
     ks_fault fault;

@@ -1,6 +1,7 @@
 #include "collect/nvidia/tracking.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -79,10 +80,14 @@ static ks_status read_range(ks_measuring *m, ks_track *track, size_t at, ks_erro
         values[i] = NAN;
     }
     ks_range_kind kind = track->ranges[index].kind;
-    if (kind != KS_RANGE_KERNEL && kind != KS_RANGE_VISIT) {
+    if (kind == KS_RANGE_OTHER) {
         return KS_OK;
     }
-    return ks_profiler_evaluate(track->profiler, &m->spec, at, values, err);
+    KS_TRY(ks_profiler_evaluate(track->profiler, &m->spec, at, values, err));
+    if (kind == KS_RANGE_EMPTY) {
+        m->empty_ns = values[m->counters->duration];
+    }
+    return KS_OK;
 }
 
 ks_status ks_tracking_read(ks_measuring *m, ks_track *track, ks_error *err)
@@ -151,22 +156,38 @@ static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
 /* ---- launches ---------------------------------------------------------------------------------
  */
 
+/* Kernels of NCCL begin with its name, mangled or not. */
+static bool is_nccl(const char *kernel)
+{
+    const char *name = strncmp(kernel, "_Z", 2) == 0 ? kernel + 2 : kernel;
+    name += strspn(name, "N0123456789");
+    return strncmp(name, "nccl", 4) == 0;
+}
+
+static ks_whole whole_of(const ks_api_launch *launch)
+{
+    if (launch->function == NULL) {
+        return KS_WHOLE_GRAPH;
+    }
+    return launch->kernel != NULL && is_nccl(launch->kernel) ? KS_WHOLE_NCCL : KS_WHOLE_NOTHING;
+}
+
 /* A launch in the warm-up: what is learnt is how many there are, and in which contexts. */
 static void count_launch(ks_measuring *m, const ks_api_launch *launch)
 {
     ks_error fault = KS_ERROR_INIT;
     size_t each = m->spec.flush || m->controls->one_of_two ? 2 : 1; /* the counters stay enabled */
     m->calls_ranges += m->spec.range == KS_CUPTI_USER_RANGE ? 0 : each;
-    m->warm_up_graph = m->warm_up_graph || launch->function == NULL;
+    m->of_config = m->of_config != KS_WHOLE_NOTHING ? m->of_config : whole_of(launch);
     m->launches_seen = true;
     note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
 }
 
-/* A graph takes no range, and breaks the session where hardware counters run: they are stopped
- * before it comes, and the batch has no values. */
-static void stop_for_graph(ks_measuring *m)
+/* The counters are stopped before it comes, and the batch has no values. */
+static void stop_for(ks_measuring *m, ks_whole whole)
 {
-    m->graph = true;
+    m->whole = whole;
+    m->of_config = m->controls->replay == KS_REPLAY_AUTO ? whole : m->of_config;
     for (size_t i = 0; i < m->track_count; i++) {
         ks_profiler_abandon(m->tracks[i].profiler);
     }
@@ -180,11 +201,14 @@ static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
     m->now_ignored = ks_nothing_ignores(m->controls, m->ignored_any, launch->kernel);
     m->launches_seen = true;
     m->now = m->now_owner.annotation == NULL || m->now_ignored ? KS_RANGE_OTHER : KS_RANGE_KERNEL;
-    if (m->now_in == NULL || !m->now_in->measured || !ks_measuring_by_kernel(m) || m->graph) {
+    ks_whole whole = whole_of(launch);
+    m->of_batch = m->of_batch != KS_WHOLE_NOTHING ? m->of_batch : whole;
+    if (m->now_in == NULL || !m->now_in->measured || !ks_measuring_by_kernel(m) ||
+        m->whole != KS_WHOLE_NOTHING) {
         return;
     }
-    if (launch->function == NULL) {
-        stop_for_graph(m);
+    if (whole != KS_WHOLE_NOTHING) {
+        stop_for(m, whole);
         return;
     }
     bool flush = m->spec.flush && m->now == KS_RANGE_KERNEL;
@@ -256,7 +280,7 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
         ks_error lost = KS_ERROR_INIT;
         note_fault(m, ks_properties_note(m->properties, launch, annotation, m->run, &lost), &lost);
     }
-    if (m->graph) {
+    if (m->whole != KS_WHOLE_NOTHING) {
         return;
     }
     if (m->now_in == NULL || !m->now_in->measured) {
@@ -280,6 +304,15 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
 static bool is_range(const ks_measuring *m, const ks_visit *visit)
 {
     return m->counters != NULL && m->spec.range == KS_CUPTI_USER_RANGE && visit->parent == NULL;
+}
+
+ks_status ks_tracking_empty_range(ks_measuring *m, ks_track *track, ks_error *err)
+{
+    ks_cupti_result result = ks_profiler_push(track->profiler, track->at - track->segment);
+    result = result != 0 ? result : ks_profiler_pop(track->profiler);
+    add_range(m, track, (ks_range){.kind = KS_RANGE_EMPTY, .annotation = KS_NO_ANNOTATION});
+    return result == 0 ? KS_OK
+                       : ks_counters_fail(m->cupti, result, "cannot measure an empty range", err);
 }
 
 static void open_range(ks_measuring *m, ks_track *track, const ks_visit *visit)

@@ -6,6 +6,11 @@
 
 #include "base/error.h"
 
+enum {
+    EMPTY_RANGES = 50, /* that a range must last, for its own time to be a small part */
+    CHOICE = 1         /* kind of a remark */
+};
+
 /* ---- what came and what was captured ----------------------------------------------------------
  */
 
@@ -61,11 +66,19 @@ static bool agree(const ks_measuring *m, ks_samples *into)
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "an annotation launched in several CUDA contexts (on several GPUs), and in range "
                 "replay the one is measured that was current at its begin; measure in user replay");
-    } else if (m->graph) {
+    } else if (m->whole != KS_WHOLE_NOTHING) {
         ks_fail(&into->spoiled, KS_UNAVAILABLE, "nvidia", 0,
-                "a CUDA graph was launched, whose kernels have no counters of their own; measure "
-                "in range replay, which has one value for all that an annotation launches, or "
-                "kernel__time_duration.sum, which sees the kernels of graphs");
+                "%s; measure in range replay, which has one value for all that an annotation "
+                "launches, or kernel__time_duration.sum, which sees the kernels of graphs and "
+                "those that run together",
+                m->whole == KS_WHOLE_GRAPH
+                    ? "a CUDA graph was launched, whose kernels have no counters of their own"
+                    : "a kernel of NCCL was launched, which waits for others and would do so for "
+                      "ever if one kernel ran at a time");
+    } else if (m->needless) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "a CUDA graph, or a kernel of NCCL, was launched by some calls of the body and not "
+                "by others; measure in range replay");
     } else if (any_track(m, is_lost)) {
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "a CUDA context was destroyed while it was measured (cudaDeviceReset, "
@@ -93,14 +106,53 @@ typedef struct launch {
     const double *values; /* of the counters */
 } launch;
 
+/* How a metric hangs on the span of its range. */
+typedef enum of_span {
+    OF_NO_SPAN,
+    OF_SPAN, /* is it */
+    BY_SPAN, /* is divided by it */
+} of_span;
+
+static of_span span_of(const char *name)
+{
+    if (strncmp(name, "gpu__time_duration.", 19) == 0 ||
+        strstr(name, "__cycles_elapsed.") != NULL) {
+        return OF_SPAN;
+    }
+    return strstr(name, "_sustained_elapsed") != NULL ||
+                   strstr(name, ".per_cycle_elapsed") != NULL || strstr(name, ".per_second") != NULL
+               ? BY_SPAN
+               : OF_NO_SPAN;
+}
+
+/* Where nobody asked for ranges, what hangs on their time is a value only where what a range itself
+ * takes is a small part of it. NULL: it is one. */
+static const char *not_the_kernels(const ks_measuring *m, uint32_t asked, const double *values)
+{
+    const char *name = m->counters->metrics[asked];
+    if (!m->chosen || span_of(name) == OF_NO_SPAN) {
+        return NULL;
+    }
+    if (strncmp(name, "gpu__time_duration.", 19) == 0) {
+        return "a visit that launches a CUDA graph, or a kernel of NCCL, is measured as a whole, and "
+               "its span has the gaps between kernels in it; ask for kernel__time_duration.sum";
+    }
+    return values[m->counters->duration] >= EMPTY_RANGES * m->empty_ns
+               ? NULL
+               : "it hangs on the time of a visit, which is measured as a whole because of a CUDA "
+                 "graph or a kernel of NCCL, and takes less than 50 times what an empty one does; "
+                 "launch more in a visit";
+}
+
 static ks_status add_value(const ks_measuring *m, const launch *of, uint32_t asked, uint32_t number,
                            ks_samples *into, ks_error *err)
 {
     double value = of->values[asked];
     double weight = of->values[m->counters->weights[asked]];
-    if (isnan(value)) {
-        return ks_samples_missing(into, of->annotation, of->run, number,
-                                  "the counters gave no value", err);
+    const char *why =
+        isnan(value) ? "the counters gave no value" : not_the_kernels(m, asked, of->values);
+    if (why != NULL) {
+        return ks_samples_missing(into, of->annotation, of->run, number, why, err);
     }
     return ks_samples_add(into, of->annotation, of->run, number, value, weight, err);
 }
@@ -137,7 +189,8 @@ static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t 
                            const uint32_t *numbers, ks_samples *into, ks_error *err)
 {
     const ks_range *range = &track->ranges[index];
-    if (range->kind == KS_RANGE_OTHER || (range->kind == KS_RANGE_VISIT && !range->filled)) {
+    if (range->kind == KS_RANGE_OTHER || range->kind == KS_RANGE_EMPTY ||
+        (range->kind == KS_RANGE_VISIT && !range->filled)) {
         return KS_OK;
     }
     note_time(m, range, track->values[index * m->counters->count + m->counters->duration]);
@@ -202,19 +255,27 @@ static const char *doubt_of(const ks_measuring *m, uint32_t asked, uint32_t comb
 {
     const char *name = m->counters->metrics[asked];
     if (m->spec.range == KS_CUPTI_USER_RANGE && combined > 0) {
-        if (strncmp(name, "gpu__time_duration.", 19) == 0 ||
-            strstr(name, "__cycles_elapsed.") != NULL) {
+        if (span_of(name) == OF_SPAN) {
             return "the span of a visit, with the gaps between its kernels in it "
                    "(kernel__time_duration.sum has the kernels' own time)";
         }
-        if (strstr(name, "_sustained_elapsed") != NULL ||
-            strstr(name, ".per_cycle_elapsed") != NULL || strstr(name, ".per_second") != NULL) {
+        if (span_of(name) == BY_SPAN) {
             return "relative to the span of a visit, with the gaps between its kernels in it";
         }
     }
     return combined > 1 && m->counters->combining[asked].approximate
                ? "approximate: the mean of several kernels, weighted by their time"
                : NULL;
+}
+
+static const char as_a_whole[] =
+    "visits are measured as a whole (range replay), because a CUDA graph, "
+    "or a kernel of NCCL, was launched";
+
+static ks_remark of_choice(ks_remark remark)
+{
+    remark.kind = CHOICE;
+    return remark;
 }
 
 static ks_status tell_doubts(const ks_measuring *m, const uint32_t *numbers, ks_samples *into,
@@ -228,6 +289,9 @@ static ks_status tell_doubts(const ks_measuring *m, const uint32_t *numbers, ks_
             if (doubt != NULL) {
                 KS_TRY(ks_samples_remark(into, remark, doubt, err));
             }
+            if (m->chosen) {
+                KS_TRY(ks_samples_remark(into, of_choice(remark), as_a_whole, err));
+            }
         }
     }
     return KS_OK;
@@ -237,6 +301,7 @@ ks_status ks_nvidia_values(const ks_measuring *m, const uint32_t *numbers, ks_sa
                            ks_error *err)
 {
     count_captured(m, into);
+    into->replay = m->chosen ? "range" : into->replay;
     if (m->counters == NULL || !agree(m, into) || into->launched != into->captured) {
         return KS_OK;
     }

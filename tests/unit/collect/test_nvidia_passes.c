@@ -416,50 +416,6 @@ static void a_range_is_in_one_context(void **state)
     measure_in_vain(launch_all, &w, KS_ESTATE, "launched in several CUDA contexts");
 }
 
-/* ---- graphs -----------------------------------------------------------------------------------
- */
-
-static ks_status launch_graph(const ks_call *call, void *graph, ks_error *e)
-{
-    (void)call;
-    KS_ANNOTATE("graph") {
-        KS_TRY(launch("A", e));
-        assert_int_equal(cuGraphLaunch(graph, NULL), 0);
-    }
-    KS_ANNOTATE("kernel") {
-        KS_TRY(launch("B", e));
-    }
-    return KS_OK;
-}
-
-static void *make_graph(void)
-{
-    fake_begin_capture(NULL);
-    assert_int_equal(fake_launch("A", 8, 256, NULL), 0);
-    assert_int_equal(fake_launch("B", 8, 256, NULL), 0);
-    return fake_end_capture(NULL);
-}
-
-static void a_graph_has_values_in_range_replay_alone(void **state)
-{
-    (void)state;
-    know_kernels();
-    void *graph = make_graph();
-    ask(READ);
-    for (unsigned i = 0; i < 4; i++) {
-        KT_OK(ks_plan_replay(plan, i % 2 == 0 ? KS_REPLAY_AUTO : KS_REPLAY_KERNEL, &err));
-        KT_OK(ks_plan_warmup(plan, i / 2, &err));
-        measure_in_vain(launch_graph, graph, KS_UNAVAILABLE, "a CUDA graph was launched");
-    }
-    KT_OK(ks_plan_replay(plan, KS_REPLAY_RANGE, &err));
-    measure(launch_graph, graph);
-    KT_F64(mean("graph", READ), 500);
-    KT_OK(ks_plan_replay(plan, KS_REPLAY_KERNEL, &err));
-    work w = {.launches = 2};
-    measure(launch_all, &w);
-    KT_F64(mean("work", READ), 200);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,7 +437,6 @@ int main(void)
         T(range_replay_gives_a_value_per_visit),
         T(a_range_may_launch_any_number_of_kernels),
         T(a_range_is_in_one_context),
-        T(a_graph_has_values_in_range_replay_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
