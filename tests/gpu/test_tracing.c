@@ -146,42 +146,6 @@ static void graphs_and_kernels_at_the_same_time_are_seen(void)
     gt_free(w.out);
 }
 
-static ks_status graph_alone(const ks_call *call, void *user, ks_error *err)
-{
-    (void)call;
-    (void)err;
-    work *w = user;
-    KS_ANNOTATE("graph") {
-        gt_launch_graph(w->graph, w->streams[0]);
-        gt_sync();
-    }
-    return KS_OK;
-}
-
-/* Its kernels have no counters of their own: the text names both ways out, and both work. */
-static void counters_of_a_graph_are_those_of_a_range(void)
-{
-    work w = new_work();
-    ks_error err = KS_ERROR_INIT;
-    gt_options options = {.metrics = "gpu__time_duration.sum,smsp__inst_executed.sum", .warmup = 1};
-    ks_results *results = gt_measure(&options, graph_alone, &w, &err);
-    TAP_CHECK(err.code != KS_OK && isnan(gt_value(results, "graph", counted_time)), "it has %g ns",
-              gt_value(results, "graph", counted_time));
-    TAP_CHECK(strstr(err.message, "range replay") != NULL && strstr(err.message, time) != NULL,
-              "it says: %s", err.message);
-    ks_results_free(results);
-
-    ks_error_clear(&err);
-    options.replay = KS_REPLAY_RANGE;
-    results = gt_measure(&options, graph_alone, &w, &err);
-    TAP_CHECK(err.code == KS_OK, "%s", err.message);
-    double ns = gt_value(results, "graph", counted_time);
-    TAP_CHECK(ns > SPIN * LAUNCHES / 2.5, "a range of %g ns", ns);
-    TAP_CHECK(gt_value(results, "graph", "smsp__inst_executed.sum") > 0, "no instructions");
-    ks_results_free(results);
-    gt_free(w.out);
-}
-
 int main(void)
 {
     static const tap_test tests[] = {
@@ -189,7 +153,6 @@ int main(void)
         {"tracing and counters go together", tracing_and_counters_go_together},
         {"graphs and kernels at the same time are seen",
          graphs_and_kernels_at_the_same_time_are_seen},
-        {"counters of a graph are those of a range", counters_of_a_graph_are_those_of_a_range},
     };
     const char *why = gt_open(GT_PTX);
     return why != NULL ? tap_skip_all(why) : tap_main(tests, sizeof tests / sizeof tests[0]);
