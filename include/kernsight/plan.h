@@ -293,6 +293,16 @@ KS_API ks_status ks_plan_thermal(ks_plan *plan, const ks_thermal *options, ks_er
 KS_API ks_status ks_plan_hold_counters(ks_plan *plan, bool hold, ks_error *err);
 
 /**
+ * How long to wait, after a call of the body has returned, for what it launched on a GPU. A kernel
+ * that waits for another one, which cannot run beside it while counters are read, never ends: the
+ * run fails then (KS_ELIMIT) and names the kernel launched last, keeps the configs before it, and
+ * the CUDA context is not to be used again.
+ *
+ * @param[in] seconds  default 60; 0: as long as it takes
+ */
+KS_API ks_status ks_plan_drain_limit(ks_plan *plan, double seconds, ks_error *err);
+
+/**
  * Leave out kernels that annotations launch besides those to be measured. One that no kernel
  * matched is told in a warning.
  *

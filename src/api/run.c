@@ -87,6 +87,7 @@ static ks_status check_plan(setup *s, ks_body_fn body, void *user, ks_error *err
     s->controls = (ks_controls){.replay = s->plan->replay,
                                 .cache = s->plan->cache,
                                 .give_back = s->plan->give_back,
+                                .drain_limit_s = s->plan->drain_limit_s,
                                 .ignored = s->plan->ignored.texts,
                                 .ignored_count = s->plan->ignored.count,
                                 .cancelled = &s->plan->cancelled};

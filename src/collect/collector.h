@@ -59,6 +59,7 @@ typedef struct ks_controls {
     ks_cache_control cache;     /**< never both: there is a collector for each then */
     bool one_of_two;            /**< there is */
     bool give_back;             /**< the counters, at close() */
+    double drain_limit_s;       /**< that work on a GPU is waited for; 0: as long as it takes */
     const char *const *ignored; /**< patterns of kernels that are not measured */
     size_t ignored_count;
     const atomic_bool *cancelled; /**< the run is to stop, for those who wait; NULL: never */

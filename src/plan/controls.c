@@ -31,6 +31,17 @@ ks_status ks_plan_hold_counters(ks_plan *plan, bool hold, ks_error *err)
     return KS_OK;
 }
 
+ks_status ks_plan_drain_limit(ks_plan *plan, double seconds, ks_error *err)
+{
+    KS_ENTER_PLAN(plan, err);
+    if (!(seconds >= 0.0 && seconds <= 1e9)) {
+        return ks_fail(err, KS_EINVAL, "plan", 0,
+                       "work on a GPU is waited for from 0 (no limit) to 1e9 s");
+    }
+    plan->drain_limit_s = seconds;
+    return KS_OK;
+}
+
 ks_status ks_plan_clock_control(ks_plan *plan, ks_clock_control control, ks_error *err)
 {
     KS_ENTER_PLAN(plan, err);

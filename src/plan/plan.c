@@ -22,6 +22,7 @@ ks_status ks_plan_new(ks_plan **out, ks_error *err)
     plan->runs = 1;
     plan->warmup = 1;
     plan->thermal = ks_thermal_off;
+    plan->drain_limit_s = 60.0;
     atomic_init(&plan->cancelled, false);
     *out = plan;
     return KS_OK;

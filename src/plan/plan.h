@@ -77,6 +77,7 @@ struct ks_plan {
     ks_clock_control clocks;
     ks_thermal thermal;
     bool give_back;       /**< the counters, when the run ends */
+    double drain_limit_s;
     ks_text_list ignored; /**< patterns of kernels */
 
     ks_info *infos;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "collect/nvidia/drain.h"
 #include "collect/nvidia/refusal.h"
 #include "collect/nvidia/tracking.h"
 
@@ -37,6 +38,7 @@ ks_status ks_measuring_init(ks_measuring *m, const ks_collect_spec *spec,
     bool by_kernel = m->controls->replay == KS_REPLAY_KERNEL;
     bool by_range = m->controls->replay == KS_REPLAY_RANGE;
     ks_fault_init(&m->fault);
+    KS_TRY(ks_drain_start(m->controls->drain_limit_s, err));
     KS_TRY(ks_cuda_get(&m->cuda, err));
     KS_TRY(ks_cupti_get(&m->cupti, err));
     m->passes = 1;
@@ -70,6 +72,7 @@ static void free_track(ks_track *track)
 void ks_measuring_fini(ks_measuring *m)
 {
     ks_launches_unwatch(m);
+    ks_drain_stop();
     for (size_t i = 0; i < m->track_count; i++) {
         ks_profiler_abandon(m->tracks[i].profiler);
         free_track(&m->tracks[i]);
@@ -191,14 +194,24 @@ ks_status ks_measuring_warm_end(ks_measuring *m, ks_error *err)
 /* ---- passes -----------------------------------------------------------------------------------
  */
 
+static const char *last_kernel(const ks_ledger *ledger)
+{
+    return ledger->count > 0
+               ? ks_pool_text(&ledger->kernels, ledger->launches[ledger->count - 1].kernel)
+               : NULL;
+}
+
 /* Wait for the work in a context. An error of the device stays with it for good. */
 static ks_status synchronize(const ks_measuring *m, const ks_track *track, ks_error *err)
 {
     ks_cuda_context out = NULL;
     ks_cuda_result result = m->cuda->push_context(track->profiler->context);
     if (result == 0) {
-        result = m->cuda->synchronize();
+        result = ks_drain(m->cuda);
         m->cuda->pop_context(&out);
+    }
+    if (result == KS_DRAIN_NEVER) {
+        return ks_drain_fail(last_kernel(m->ledger), err);
     }
     return result == 0 ? KS_OK : ks_device_fail(m->cuda, result, err);
 }

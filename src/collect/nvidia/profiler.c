@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/num.h"
+#include "collect/nvidia/drain.h"
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/refusal.h"
 
@@ -41,7 +42,8 @@ static void leave_context(const ks_profiler *p, bool entered)
 bool ks_profiler_is_alive(const ks_profiler *profiler)
 {
     unsigned long long id = 0;
-    return profiler->cuda->context_id(profiler->context, &id) == 0 && id == profiler->context_id;
+    return profiler->cuda->context_id(profiler->context, &id) == 0 && id == profiler->context_id &&
+           !ks_drain_is_stuck(profiler->cuda, profiler->context);
 }
 
 /* ---- enabling ---------------------------------------------------------------------------------
@@ -68,9 +70,15 @@ static void give_turn(ks_profiler *p)
     p->turn = NULL;
 }
 
+static void forget_context(ks_profiler *p);
+
 /* With its context current. */
 static void disable(ks_profiler *p)
 {
+    if (ks_drain_is_stuck(p->cuda, p->context)) {
+        forget_context(p);
+        return;
+    }
     if (p->object != NULL) {
         ks_profiler_abandon(p);
         ks_cupti_of_profiler params = {.size = KS_KNOWN(ks_cupti_of_profiler, profiler),
@@ -240,6 +248,11 @@ static ks_status make_profiler(ks_profiler *p, ks_error *err)
 ks_status ks_profiler_of(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_context context,
                          ks_profiler **out, ks_error *err)
 {
+    if (ks_drain_is_stuck(cuda, context)) {
+        return ks_fail(err, KS_ESTATE, "nvidia", 0,
+                       "the work of this CUDA context did not end in a run before; begin anew in "
+                       "another process");
+    }
     for (ks_profiler *p = all; p != NULL; p = p->next) {
         if (p->context != context) {
             continue;
@@ -378,7 +391,7 @@ ks_status ks_profiler_stop(ks_profiler *profiler, bool *complete, ks_error *err)
 void ks_profiler_abandon(ks_profiler *profiler)
 {
     bool complete = false;
-    if (profiler->running) {
+    if (profiler->running && !ks_drain_is_stuck(profiler->cuda, profiler->context)) {
         ks_profiler_stop(profiler, &complete, NULL);
     }
 }

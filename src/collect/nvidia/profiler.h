@@ -58,7 +58,7 @@ typedef struct ks_profiler {
 ks_status ks_profiler_of(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_context context,
                          ks_profiler **out, ks_error *err);
 
-/** Whether its context is still there. */
+/** Whether its context is still there, and not stuck (drain.h). */
 bool ks_profiler_is_alive(const ks_profiler *profiler);
 
 /** Make it ready for these metrics; nothing to do if it is. Waits, up to half a minute, while

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "collect/nvidia/drain.h"
 #include "collect/nvidia/kernel_facts.h"
 #include "collect/nvidia/refusal.h"
 
@@ -147,7 +148,7 @@ static void sweep(ks_measuring *m, ks_track *track, ks_cuda_stream stream)
         add_range(
             m, track,
             (ks_range){.kind = KS_RANGE_OTHER, .annotation = KS_NO_ANNOTATION, .run = m->run});
-    } else if (result != 0 && m->cuda->synchronize() == 0) { /* else the end of the pass tells */
+    } else if (result != 0 && ks_drain(m->cuda) == 0) { /* else the end of the pass tells */
         ks_cuda_fail(m->cuda, result, "cannot sweep the GPU's caches", &fault);
         ks_fault_note(&m->fault, &fault);
     }
@@ -320,7 +321,9 @@ static void open_range(ks_measuring *m, ks_track *track, const ks_visit *visit)
     make_room(m, track, 1);
     if (m->spec.flush) {
         sweep(m, track, NULL);
-        m->cuda->synchronize(); /* the range begins on every stream */
+        if (ks_drain(m->cuda) == KS_DRAIN_NEVER) { /* the range begins on every stream */
+            return;                                /* the end of the pass tells */
+        }
     }
     ks_error fault = KS_ERROR_INIT;
     ks_cupti_result result = ks_profiler_push(track->profiler, track->at - track->segment);

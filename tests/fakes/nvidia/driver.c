@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DECLARE(member, arguments, name) \
     FAKE_EXPORT ks_cuda_result cu_##member arguments __asm__(name);
@@ -384,8 +385,14 @@ ks_cuda_result cu_synchronize(void)
 {
     ks_cuda_context current = NULL;
     ENTER("cuCtxSynchronize");
+    long waits = (long)fake_calls("cuCtxSynchronize");
     fake_lock();
     ks_cuda_result result = fake_can_work_locked(&current);
+    while (fake_set.endless > 0 && waits >= fake_set.endless) {
+        fake_unlock();
+        usleep(1000);
+        fake_lock();
+    }
     fake_unlock();
     return result;
 }

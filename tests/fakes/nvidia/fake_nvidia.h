@@ -71,6 +71,8 @@
  *   context_reset_after=5           the fifth launch's context is destroyed after it, and the
  *                                   program has a new one: the old one's modules, memory and
  *                                   profiler are gone (400, 1, 3)
+ *   endless=3                       from the third cuCtxSynchronize on the work does not end, until
+ *                                   another script is set
  *   gap=2500                        what the time of a user range has besides its kernels, in ns
  *   range_bytes=650000              what a range takes in a counter data image besides its values
  *   no_passes=1                     metrics need none, as some toolkits said of valid ones

@@ -36,6 +36,7 @@ typedef struct fake_settings {
     long extra_ranges;
     long device_error;
     long context_reset_after;
+    long endless;
     long gap;
     long no_passes;
     long range_bytes;

@@ -47,6 +47,7 @@ static const struct {
     {"extra_ranges", offsetof(fake_settings, extra_ranges)},
     {"device_error", offsetof(fake_settings, device_error)},
     {"context_reset_after", offsetof(fake_settings, context_reset_after)},
+    {"endless", offsetof(fake_settings, endless)},
     {"gap", offsetof(fake_settings, gap)},
     {"no_passes", offsetof(fake_settings, no_passes)},
     {"range_bytes", offsetof(fake_settings, range_bytes)},

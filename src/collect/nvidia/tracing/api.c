@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "collect/nvidia/cuda.h"
 #include "collect/nvidia/cupti.h"
+#include "collect/nvidia/drain.h"
 #include "collect/nvidia/gpu.h"
 #include "collect/nvidia/launches.h"
 #include "collect/nvidia/refusal.h"
@@ -65,12 +66,12 @@ static ks_cuda_result real_synchronize(void)
 {
     ks_cuda_context context = NULL;
     ks_cuda_result result = cuda->context(&context);
-    return result == 0 && context != NULL ? cuda->synchronize() : result;
+    return result == 0 && context != NULL ? ks_drain(cuda) : result;
 }
 
 static ks_status real_device_fail(ks_cuda_result result, ks_error *err)
 {
-    return ks_device_fail(cuda, result, err);
+    return result == KS_DRAIN_NEVER ? ks_drain_fail(NULL, err) : ks_device_fail(cuda, result, err);
 }
 
 static const char *real_result_name(ks_cupti_result result)

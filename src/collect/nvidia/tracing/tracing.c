@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "collect/nvidia/drain.h"
 #include "collect/nvidia/tracing/faults.h"
 #include "collect/nvidia/tracing/gaps.h"
 #include "collect/nvidia/tracing/values.h"
@@ -157,6 +158,7 @@ static void tracing_close(ks_collector *self)
     }
     ks_trace_off(&self->trace);
     ks_trace_fini(&self->trace);
+    ks_drain_stop();
     ks_owners_fini(&self->owners);
     ks_nothing_fini(&self->nothing);
     ks_gaps_fini(&self->gaps);
@@ -181,6 +183,7 @@ static ks_status tracing_open(const ks_collect_spec *spec, ks_collector **out, k
     self->nothing.sees_copies = true;
     self->ignored_any = ks_calloc(spec->controls->ignored_count + 1, sizeof *self->ignored_any);
     ks_status status = self->ignored_any != NULL ? api->card(&self->card, err) : ks_enomem(err);
+    status = status == KS_OK ? ks_drain_start(spec->controls->drain_limit_s, err) : status;
     for (uint32_t i = 0; i < spec->count && status == KS_OK; i++) {
         spec->metrics[i]->card = &self->card;
         status = ks_tracing_take(&self->wish, spec->metrics[i], spec->numbers[i],
