@@ -30,6 +30,9 @@ ks_results *gt_measure(const gt_options *options, ks_body_fn body, void *user, k
     ks_plan_warmup(plan, options->warmup, err);
     ks_plan_replay(plan, options->replay, err);
     ks_plan_cache_control(plan, options->cache, err);
+    if (options->drain_limit_s > 0.0) {
+        ks_plan_drain_limit(plan, options->drain_limit_s, err);
+    }
     ks_plan_tolerant(plan, options->tolerant, err);
     ks_plan_hold_counters(plan, !options->give_back, err);
     ks_plan_combine(plan, options->combine, err);

@@ -13,8 +13,9 @@ typedef struct gt_options {
     ks_replay replay;
     ks_cache_control cache;
     bool tolerant;
-    bool give_back;     /* the counters, at the end of the run */
-    const char *ignore; /* a pattern of kernels */
+    bool give_back;       /* the counters, at the end of the run */
+    const char *ignore;   /* a pattern of kernels */
+    double drain_limit_s; /* 0: the plan's own */
     ks_combine combine;
     ks_combine_fn combine_fn;
 } gt_options;
