@@ -13,6 +13,7 @@
 static const char traced[] = "kernel__time_duration.sum";
 static const char traced_count[] = "kernel__count.sum";
 static const char counted_time[] = "gpu__time_duration.sum";
+static const char instructions[] = "smsp__inst_executed.sum";
 static const char ffmas[] = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
 
 enum {
@@ -81,14 +82,20 @@ static void configs_with_graphs_are_measured_in_ranges(void)
     for (uint32_t warmup = 0; warmup < 2; warmup++) {
         ks_error err = KS_ERROR_INIT;
         gt_options options = {.metrics = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,"
-                                         "gpu__time_duration.sum,sm__cycles_elapsed.max",
+                                         "gpu__time_duration.sum,smsp__inst_executed.sum",
                               .axis = "n=0,1,2,3",
                               .runs = 3,
                               .warmup = warmup};
         ks_results *results = gt_measure(&options, now_and_then, &w, &err);
         TAP_CHECK(err.code == KS_OK, "%s", err.message);
+        double of_kernel = gt_value_at(results, "work", instructions, 0);
+        TAP_CHECK(of_kernel > FFMAS / 32, "%g instructions", of_kernel);
         for (size_t n = 0; n < 4; n++) {
-            TAP_EXACT(gt_value_at(results, "work", ffmas, n), n % 2 != 0 ? NODES * FFMAS : FFMAS);
+            TAP_EXACT(gt_value_at(results, "work", instructions, n),
+                      n % 2 != 0 ? NODES * of_kernel : of_kernel);
+            /* CUPTI counts 0 in graphs, which is not the truth, and therefore no value */
+            double counted = gt_value_at(results, "work", ffmas, n);
+            TAP_CHECK(n % 2 != 0 ? isnan(counted) : counted == FFMAS, "%g FFMAs", counted);
         }
         TAP_CHECK(gt_value_at(results, "work", counted_time, 0) > 0, "no time of a kernel");
         TAP_CHECK(isnan(gt_value_at(results, "work", counted_time, 1)), "a graph has %g ns",
@@ -117,20 +124,21 @@ static void a_graph_is_refused_kernel_by_kernel(void)
 {
     work w = new_work();
     ks_error err = KS_ERROR_INIT;
-    gt_options options = {.metrics = ffmas, .warmup = 1, .replay = KS_REPLAY_USER};
+    gt_options options = {.metrics = instructions, .warmup = 1, .replay = KS_REPLAY_USER};
     ks_results *results = gt_measure(&options, graph_alone, &w, &err);
-    TAP_CHECK(err.code != KS_OK && isnan(gt_value(results, "graph", ffmas)), "it has %g",
-              gt_value(results, "graph", ffmas));
+    TAP_CHECK(err.code != KS_OK && isnan(gt_value(results, "graph", instructions)), "it has %g",
+              gt_value(results, "graph", instructions));
     TAP_HAS(err.message, "range replay");
     TAP_HAS(err.message, traced);
     ks_results_free(results);
 
     ks_error_clear(&err);
     options.replay = KS_REPLAY_RANGE;
-    options.metrics = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,gpu__time_duration.sum";
+    options.metrics = "smsp__inst_executed.sum,gpu__time_duration.sum";
     results = gt_measure(&options, graph_alone, &w, &err);
     TAP_CHECK(err.code == KS_OK, "%s", err.message);
-    TAP_EXACT(gt_value(results, "graph", ffmas), NODES * FFMAS);
+    TAP_CHECK(gt_value(results, "graph", instructions) > NODES * FFMAS / 32, "%g instructions",
+              gt_value(results, "graph", instructions));
     TAP_CHECK(gt_value(results, "graph", counted_time) > 0, "no time of a range");
     ks_results_free(results);
     gt_free(w.out);
@@ -177,14 +185,12 @@ static void a_graph_may_be_captured_in_an_annotation(void)
 {
     work w = new_work();
     ks_error err = KS_ERROR_INIT;
-    gt_options options = {.metrics = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,"
-                                     "kernel__count.sum",
-                          .warmup = 1,
-                          .runs = 3};
+    gt_options options = {
+        .metrics = "smsp__inst_executed.sum,kernel__count.sum", .warmup = 1, .runs = 3};
     ks_results *results = gt_measure(&options, capture_and_launch, &w, &err);
     TAP_CHECK(err.code == KS_OK, "%s", err.message);
-    TAP_EXACT(gt_value(results, "capture", ffmas), FFMAS);
-    TAP_EXACT(gt_value(results, "launch", ffmas), NODES * FFMAS);
+    TAP_EXACT(gt_value(results, "launch", instructions),
+              NODES * gt_value(results, "capture", instructions));
     TAP_EXACT(gt_value(results, "capture", traced_count), 1);
     TAP_EXACT(gt_value(results, "launch", traced_count), NODES);
     ks_results_free(results);
@@ -209,7 +215,7 @@ static double resident_mib(void)
 /* Once to have all that is made once, then once more; the second sweep adds nothing. */
 static void a_thousand_graphs_leave_memory_as_it_was(void)
 {
-    static const char *const metrics[] = {ffmas, traced};
+    static const char *const metrics[] = {instructions, traced};
     work w = new_work();
     w.launches = 10;
     for (size_t m = 0; m < 2; m++) {

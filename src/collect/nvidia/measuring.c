@@ -115,8 +115,9 @@ static size_t slots_for(size_t ranges)
 /* Make room for the calls of this config, where a call must fit as a whole. */
 static void fit_slots(ks_measuring *m)
 {
-    if (!ks_measuring_can_segment(m) && m->most_ranges > m->spec.slots) {
-        m->spec.slots = slots_for(m->most_ranges);
+    size_t ranges = m->most_ranges + (m->chosen ? 1 : 0); /* one is empty */
+    if (!ks_measuring_can_segment(m) && ranges > m->spec.slots) {
+        m->spec.slots = slots_for(ranges);
     }
 }
 
@@ -151,11 +152,21 @@ static ks_status prepare(ks_measuring *m, const ks_track *track, ks_error *err)
                : ks_fail(err, status, refused.origin, refused.native, "%s", refused.message);
 }
 
+/* Whether the next batch is one of ranges that nobody asked for. */
+static bool will_choose(const ks_measuring *m)
+{
+    return m->counters != NULL && m->controls->replay == KS_REPLAY_AUTO &&
+           m->of_config != KS_WHOLE_NOTHING;
+}
+
 uint32_t ks_measuring_room(const ks_measuring *m)
 {
-    size_t each = m->most_ranges > 0 ? m->most_ranges : 1;
+    bool chosen = will_choose(m);
+    size_t known = chosen ? m->most_visits : m->most_ranges;
+    size_t each = known > 0 ? known : 1;
+    size_t slots = m->spec.slots - (chosen ? 1 : 0); /* one range is empty */
     bool limited = m->counters != NULL && !ks_measuring_can_segment(m);
-    size_t room = (limited ? m->spec.slots : (size_t)RANGES_MAX) / each;
+    size_t room = (limited ? slots : (size_t)RANGES_MAX) / each;
     return m->one_by_one && limited ? 1 : room > 1 ? (uint32_t)room : 1;
 }
 
@@ -165,9 +176,9 @@ uint32_t ks_measuring_room(const ks_measuring *m)
 ks_status ks_measuring_warm_begin(ks_measuring *m, bool first, ks_error *err)
 {
     (void)err;
-    m->calls_ranges = 0;
+    m->calls_ranges = m->calls_visits = 0;
     if (first) {
-        m->most_ranges = 0;
+        m->most_ranges = m->most_visits = 0;
         m->one_by_one = false;
         m->of_config = KS_WHOLE_NOTHING;
         m->launches_seen = false;
@@ -180,7 +191,8 @@ static void note_call(ks_measuring *m)
 {
     ks_ledger_lock(m->ledger);
     m->most_ranges = m->calls_ranges > m->most_ranges ? m->calls_ranges : m->most_ranges;
-    m->calls_ranges = 0;
+    m->most_visits = m->calls_visits > m->most_visits ? m->calls_visits : m->most_visits;
+    m->calls_ranges = m->calls_visits = 0;
     ks_ledger_unlock(m->ledger);
 }
 
@@ -290,8 +302,12 @@ static void choose_ranges(ks_measuring *m)
     m->needless = false;
     m->empty_ns = NAN;
     if (m->counters != NULL && m->controls->replay == KS_REPLAY_AUTO) {
-        m->chosen = m->of_config != KS_WHOLE_NOTHING;
+        bool before = m->chosen;
+        m->chosen = will_choose(m);
         m->spec.range = m->chosen ? KS_CUPTI_USER_RANGE : KS_CUPTI_AUTO_RANGE;
+        if (m->chosen != before) { /* other ranges than those that were counted */
+            m->most_ranges = m->chosen ? m->most_visits : 0;
+        }
     }
     m->whole = ks_measuring_by_kernel(m) ? m->of_config : KS_WHOLE_NOTHING;
 }
@@ -346,7 +362,7 @@ void ks_measuring_run_begin(ks_measuring *m, uint32_t run)
 {
     ks_ledger_lock(m->ledger);
     m->run = run;
-    m->calls_ranges = 0;
+    m->calls_ranges = m->calls_visits = 0;
     m->open_visits = 0;
     m->open_in = NULL;
     ks_ledger_unlock(m->ledger);

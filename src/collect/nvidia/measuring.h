@@ -28,6 +28,7 @@ typedef struct ks_range {
     uint32_t run;
     bool filled;   /**< of a visit: something was launched in it */
     size_t launch; /**< of a kernel: its place in the ledger, from 1; 0: it has none */
+    bool graph;    /**< of a visit: it launched one */
 } ks_range;
 
 /** A context in which something is measured. */
@@ -92,6 +93,8 @@ typedef struct ks_measuring {
     uint64_t outside;     /**< launches in contexts that were not known */
     size_t calls_ranges;  /**< ranges of the present call, of the one context that has most */
     size_t most_ranges;   /**< of any call of this config */
+    size_t calls_visits;  /**< of outermost annotations in the present call ... */
+    size_t most_visits;   /**< ... and in any of this config that was measured */
     uint32_t open_visits; /**< in a user range */
     ks_profiler *open_in; /**< that has the range; NULL: none has */
     bool overlapping;     /**< visits on several threads at once */

@@ -293,7 +293,9 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
     } else if (m->now != KS_RANGE_OTHER && m->now_in->profiler != m->open_in) {
         m->elsewhere = true;
     } else if (m->now != KS_RANGE_OTHER && m->pass == 0 && m->now_in->count > 0) {
-        m->now_in->ranges[m->now_in->count - 1].filled = true;
+        ks_range *range = &m->now_in->ranges[m->now_in->count - 1];
+        range->filled = true;
+        range->graph = range->graph || launch->function == NULL;
     }
 }
 
@@ -338,14 +340,8 @@ static void open_range(ks_measuring *m, ks_track *track, const ks_visit *visit)
     }
 }
 
-void ks_measuring_enter(ks_measuring *m, ks_visit *visit)
+static void begin_visit(ks_measuring *m, ks_cuda_context context, const ks_visit *visit)
 {
-    ks_cuda_context context = NULL;
-    if (!is_range(m, visit)) {
-        return;
-    }
-    m->cuda->context(&context);
-    ks_ledger_lock(m->ledger);
     ks_track *track = find_track(m, context);
     if (m->open_visits++ > 0) {
         m->overlapping = true;
@@ -356,6 +352,20 @@ void ks_measuring_enter(ks_measuring *m, ks_visit *visit)
         m->outside++;
         note_fault(m, context != NULL ? ks_tracking_add_context(m, context, &fault) : KS_OK,
                    &fault);
+    }
+}
+
+void ks_measuring_enter(ks_measuring *m, ks_visit *visit)
+{
+    ks_cuda_context context = NULL;
+    bool range = is_range(m, visit);
+    if (range) {
+        m->cuda->context(&context);
+    }
+    ks_ledger_lock(m->ledger);
+    m->calls_visits += visit->parent == NULL;
+    if (range) {
+        begin_visit(m, context, visit);
     }
     ks_ledger_unlock(m->ledger);
 }

@@ -103,6 +103,7 @@ static bool agree(const ks_measuring *m, ks_samples *into)
 typedef struct launch {
     uint32_t annotation;
     uint32_t run;
+    bool graph;           /* it is a visit, and launched one */
     const double *values; /* of the counters */
 } launch;
 
@@ -123,6 +124,13 @@ static of_span span_of(const char *name)
                    strstr(name, ".per_cycle_elapsed") != NULL || strstr(name, ".per_second") != NULL
                ? BY_SPAN
                : OF_NO_SPAN;
+}
+
+/* Instructions by their kind are counted by code that is put into kernels, and not into those of
+ * graphs: seen on an H200 to count 0. */
+static bool is_instrumented(const char *name)
+{
+    return strstr(name, "sass") != NULL;
 }
 
 /* Where nobody asked for ranges, what hangs on their time is a value only where what a range itself
@@ -149,8 +157,10 @@ static ks_status add_value(const ks_measuring *m, const launch *of, uint32_t ask
 {
     double value = of->values[asked];
     double weight = of->values[m->counters->weights[asked]];
-    const char *why =
-        isnan(value) ? "the counters gave no value" : not_the_kernels(m, asked, of->values);
+    bool uncounted = of->graph && is_instrumented(m->counters->metrics[asked]);
+    const char *why = uncounted      ? "CUPTI does not count it in the kernels of CUDA graphs"
+                      : isnan(value) ? "the counters gave no value"
+                                     : not_the_kernels(m, asked, of->values);
     if (why != NULL) {
         return ks_samples_missing(into, of->annotation, of->run, number, why, err);
     }
@@ -194,7 +204,9 @@ static ks_status add_range(const ks_measuring *m, const ks_track *track, size_t 
         return KS_OK;
     }
     note_time(m, range, track->values[index * m->counters->count + m->counters->duration]);
-    launch of = {.run = range->run, .values = track->values + index * m->counters->count};
+    launch of = {.run = range->run,
+                 .graph = range->graph,
+                 .values = track->values + index * m->counters->count};
     for (const ks_annotation *a = ks_session_annotation(range->annotation); a != NULL;
          a = a->parent) {
         of.annotation = a->id;

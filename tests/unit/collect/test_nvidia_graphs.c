@@ -113,6 +113,55 @@ static void what_hangs_on_a_spans_time_needs_a_long_one(void **state)
     KT_F64(mean("graph", INST), 40);
 }
 
+#define FFMAS "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+
+static void what_is_not_counted_in_graphs_is_missing_there(void **state)
+{
+    (void)state;
+    work w = make_work();
+    w.always = true;
+    fake_kernel("A", FFMAS, 7);
+    fake_kernel("B", FFMAS, 9);
+    ask(FFMAS);
+    ask(INST);
+    measure(launch_graph, &w);
+    assert_true(isnan(mean("graph", FFMAS)));
+    KT_HAS(text("graph", FFMAS, "Failure"),
+           "CUPTI does not count it in the kernels of CUDA graphs");
+    KT_F64(mean("graph", INST), 40);
+    KT_F64(mean("kernel", FFMAS), 9);
+}
+
+static ks_status enter_often(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    (void)e;
+    work *w = user;
+    for (int i = 0; i < 50; i++) {
+        KS_ANNOTATE("graph") {
+            assert_int_equal(cuGraphLaunch(w->graph, NULL), 0);
+        }
+    }
+    return KS_OK;
+}
+
+/* 50 visits of several passes, where counters begin with room for 32. */
+static void any_number_of_visits_has_room(void **state)
+{
+    (void)state;
+    work w = make_work();
+    KT_OK(ks_plan_runs(plan, 3, &err));
+    ask(THROUGHPUT);
+    ask(READ);
+    for (uint32_t warmup = 0; warmup < 2; warmup++) {
+        KT_OK(ks_plan_warmup(plan, warmup, &err));
+        measure(enter_often, &w);
+        KT_F64(mean("graph", READ), 50 * 400);
+        KT_F64(number("graph", READ, "Visits"), 50);
+        KT_F64(number("graph", READ, "NumRuns"), 3);
+    }
+}
+
 /* ---- kernels that wait for each other ---------------------------------------------------------
  */
 
@@ -157,6 +206,8 @@ int main(void)
         T(a_graph_has_no_values_kernel_by_kernel),
         T(configs_with_graphs_are_measured_in_ranges),
         T(what_hangs_on_a_spans_time_needs_a_long_one),
+        T(what_is_not_counted_in_graphs_is_missing_there),
+        T(any_number_of_visits_has_room),
         T(kernels_of_nccl_are_measured_in_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
