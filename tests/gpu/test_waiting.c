@@ -51,6 +51,7 @@ typedef struct work {
     void *wait_for, *set_flag;
     void *streams[2];
     uint64_t cycles;
+    bool ends; /* the flag is set */
 } work;
 
 static const gt_shape one = {1, 1, 1, 1};
@@ -60,10 +61,12 @@ static void launch_both(work *w)
     gt_clear(w->flag, 4);
     gt_sync();
     gt_launch_function(w->wait_for, one, w->streams[0], (void *[]){&w->flag, &w->cycles});
-    gt_launch_function(w->set_flag, one, w->streams[1], (void *[]){&w->flag});
+    if (w->ends) {
+        gt_launch_function(w->set_flag, one, w->streams[1], (void *[]){&w->flag});
+    }
 }
 
-/* In the config n = 1 nobody waits. */
+/* In the config n = 1 nobody waits; else the flag is set only where it is to end. */
 static ks_status body(const ks_call *call, void *user, ks_error *err)
 {
     (void)err;
@@ -71,7 +74,7 @@ static ks_status body(const ks_call *call, void *user, ks_error *err)
     KS_ANNOTATE("work") {
         if (ks_call_i64(call, "n") == 1) {
             gt_launch_function(w->set_flag, one, w->streams[1], (void *[]){&w->flag});
-        } else {
+        } else if (!ks_call_is_warmup(call) || w->ends) {
             launch_both(w);
         }
     }
@@ -79,7 +82,7 @@ static ks_status body(const ks_call *call, void *user, ks_error *err)
 }
 
 /* Measure in the way that is asked for. @return the exit status: 0 where it went as it should */
-static int child(const char *metrics, ks_replay replay, bool ends)
+static int child(const char *metrics, ks_replay replay, bool ends, double seconds)
 {
     void *module = NULL;
     const char *why = gt_load(waiting_ptx, &module);
@@ -92,7 +95,8 @@ static int child(const char *metrics, ks_replay replay, bool ends)
               .wait_for = gt_function(module, "wait_for"),
               .set_flag = gt_function(module, "set_flag"),
               .streams = {gt_stream(), gt_stream()},
-              .cycles = UINT64_C(16000000000)}; /* 8 s at 2 GHz */
+              .ends = ends,
+              .cycles = (uint64_t)(seconds * 2e9)};
     ks_error err = KS_ERROR_INIT;
     gt_options options = {
         .metrics = metrics, .axis = "n=1,2,3", .replay = replay, .warmup = 1, .drain_limit_s = 2.0};
@@ -103,9 +107,7 @@ static int child(const char *metrics, ks_replay replay, bool ends)
            gt_value_at(results, "work", metrics, 1));
     fflush(stdout);
     bool good = ends ? err.code == KS_OK && finished == 3
-                     : err.code == KS_ELIMIT && finished == 1 &&
-                           strstr(err.message, "n=2") != NULL &&
-                           strstr(err.message, "set_flag") != NULL;
+                     : err.code == KS_ELIMIT && finished == 1 && strstr(err.message, "n=2") != NULL;
     _exit(good ? 0 : 1); /* the driver may wait for the kernel */
 }
 
@@ -126,9 +128,9 @@ static void in_a_process(const char *way)
     }
 }
 
-static void one_by_one_they_do_not_end_and_that_is_told(void)
+static void traced_they_end(void)
 {
-    in_a_process("user");
+    in_a_process("traced");
 }
 
 static void in_a_range_they_end(void)
@@ -136,9 +138,17 @@ static void in_a_range_they_end(void)
     in_a_process("range");
 }
 
-static void traced_they_end(void)
+/* Known, and said in docs/gpu.md: the launch itself waits, and CUDA has no way to break that off.
+ */
+static void one_by_one_the_launch_waits(void)
 {
-    in_a_process("traced");
+    in_a_process("user");
+}
+
+static void what_does_not_end_is_told(void)
+{
+    in_a_process("endless range");
+    in_a_process("endless traced");
 }
 
 int main(int argc, char **argv)
@@ -146,8 +156,8 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         {"traced they end", traced_they_end},
         {"in a range they end", in_a_range_they_end},
-        {"one by one they do not end, and that is told",
-         one_by_one_they_do_not_end_and_that_is_told},
+        {"one by one the launch waits", one_by_one_the_launch_waits},
+        {"what does not end is told", what_does_not_end_is_told},
     };
     const char *why = gt_open(GT_PTX);
     if (why != NULL) {
@@ -158,9 +168,11 @@ int main(int argc, char **argv)
         ks_release(&err);
         return tap_main(tests, sizeof tests / sizeof tests[0]);
     }
-    return strcmp(argv[1], "traced") == 0
-               ? child("kernel__time_duration.sum", KS_REPLAY_AUTO, true)
-               : child("smsp__inst_executed.sum",
-                       strcmp(argv[1], "range") == 0 ? KS_REPLAY_RANGE : KS_REPLAY_USER,
-                       strcmp(argv[1], "range") == 0);
+    bool ends = strstr(argv[1], "endless") == NULL;
+    if (strstr(argv[1], "traced") != NULL) {
+        return child("kernel__time_duration.sum", KS_REPLAY_AUTO, ends, 8.0);
+    }
+    bool range = strstr(argv[1], "range") != NULL;
+    return child("smsp__inst_executed.sum", range ? KS_REPLAY_RANGE : KS_REPLAY_USER, ends,
+                 range ? 8.0 : 0.5);
 }

@@ -130,7 +130,7 @@ static bool is_capturing(ks_cuda_stream stream)
 }
 
 /* A callback may come late, on any thread: it counts itself before it looks whether anybody is
- * there still. */
+ * there still, and at what is there only then. */
 static bool come(void)
 {
     atomic_fetch_add(&the.callers, 1);
@@ -138,8 +138,12 @@ static bool come(void)
         atomic_fetch_sub(&the.callers, 1);
         return false;
     }
-    the.watchers[0].lock(the.watchers[0].self);
     return true;
+}
+
+static void lock_all(void)
+{
+    the.watchers[0].lock(the.watchers[0].self);
 }
 
 static void go(void)
@@ -150,23 +154,26 @@ static void go(void)
 
 static void tell_instead(ks_instead what)
 {
-    if (come()) {
-        for (size_t i = 0; i < the.count; i++) {
-            the.watchers[i].instead(the.watchers[i].self, what);
-        }
-        go();
+    lock_all();
+    for (size_t i = 0; i < the.count; i++) {
+        the.watchers[i].instead(the.watchers[i].self, what);
     }
+    go();
 }
 
 static void begin_launch(const ks_api_launch *launch)
 {
+    if (!come()) {
+        return;
+    }
     if (is_capturing(launch->stream)) {
         tell_instead(KS_DID_CAPTURE);
-    } else if (come()) {
-        here.inside = true;
-        for (size_t i = 0; i < the.count; i++) {
-            the.watchers[i].enter(the.watchers[i].self, launch);
-        }
+        return;
+    }
+    lock_all();
+    here.inside = true;
+    for (size_t i = 0; i < the.count; i++) {
+        the.watchers[i].enter(the.watchers[i].self, launch);
     }
 }
 
@@ -179,7 +186,7 @@ static void on_callback(void *self, int domain, uint32_t function, const void *d
         return;
     }
     if (!read_arguments(function, d->arguments, &launch)) {
-        if (d->site == KS_CUPTI_ENTER && ks_launches_is_copy(function)) {
+        if (d->site == KS_CUPTI_ENTER && ks_launches_is_copy(function) && come()) {
             tell_instead(KS_DID_COPY);
         }
         return;
