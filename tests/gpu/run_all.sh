@@ -107,7 +107,7 @@ in_shell configure 60 configure_any
 in_shell build 150 compile
 say build '(error:|undefined reference)' 6
 step doctor 30 $build/cli/kernsight doctor
-for test in kernels memory counts runs launches tracing graphs waiting cases toolkit nvml; do
+for test in kernels memory counts runs launches tracing graphs waiting threads cases toolkit nvml; do
     step "test-$test" 100 "$build/tests/gpu/gpu_test_$test"
     say "test-$test" '^(not ok|Bail|# [0-9]+ passed)' 5
     say "test-$test" '^# test_' 2
