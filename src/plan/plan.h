@@ -76,7 +76,7 @@ struct ks_plan {
     ks_cache_control cache;
     ks_clock_control clocks;
     ks_thermal thermal;
-    bool give_back;       /**< the counters, when the run ends */
+    bool give_back; /**< the counters, when the run ends */
     double drain_limit_s;
     ks_text_list ignored; /**< patterns of kernels */
 

@@ -234,12 +234,31 @@ static bool is_lost(const ks_track *track)
            track->context_id != track->profiler->context_id;
 }
 
+/* Of several contexts of a device the one that was launched in last, else the one that is current:
+ * CUPTI gives counters to one at a time. */
+static bool is_of_its_device(const ks_measuring *m, const ks_track *track)
+{
+    ks_cuda_context current = NULL;
+    m->cuda->context(&current);
+    for (size_t i = 0; i < m->track_count; i++) {
+        const ks_track *other = &m->tracks[i];
+        bool same = other != track && other->profiler->device == track->profiler->device;
+        bool later =
+            other->last_launch > track->last_launch ||
+            (other->last_launch == track->last_launch && other->profiler->context == current);
+        if (same && later) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void begin_batch(const ks_measuring *m, ks_track *track)
 {
     track->context_id = track->profiler->context_id;
     track->count = track->segment = track->captured = 0;
     track->differs = track->captured_wrongly = track->lost = false;
-    track->measured = m->whole == KS_WHOLE_NOTHING;
+    track->measured = m->whole == KS_WHOLE_NOTHING && is_of_its_device(m, track);
 }
 
 static bool is_counted(const ks_measuring *m, const ks_track *track)
@@ -316,6 +335,7 @@ static void begin_first_pass(ks_measuring *m)
 {
     choose_ranges(m);
     m->outside = 0;
+    m->beside = false;
     m->kernels = (ks_kernel_memo){0};
     m->overlapping = m->elsewhere = false;
     drop_lost_tracks(m);
@@ -378,7 +398,7 @@ void ks_measuring_abort_run(ks_measuring *m)
 {
     note_call(m);
     m->one_by_one = true;
-    if (m->open_visits > 0 && m->open_in != NULL) {
+    if (m->open_visits > 0 && m->open_in != NULL && ks_profiler_is_alive(m->open_in)) {
         ks_profiler_pop(m->open_in);
     }
     m->open_visits = 0;

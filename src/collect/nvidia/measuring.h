@@ -42,7 +42,8 @@ typedef struct ks_track {
     size_t segment; /**< first range of the image that is being filled */
     double *values; /**< [range][metric] */
     size_t value_capacity;
-    bool measured;         /**< in this batch */
+    bool measured;         /**< in this batch: of several contexts of a device one has counters */
+    uint64_t last_launch;  /**< number of the last one in it, of all; 0: there was none */
     bool differs;          /**< a later pass has other ranges than the first */
     bool captured_wrongly; /**< there are more or fewer ranges than launches */
     bool lost;             /**< its context was destroyed in the batch */
@@ -90,7 +91,9 @@ typedef struct ks_measuring {
     bool now_owned;     /**< it is of the present call */
     bool now_ignored;   /**< the plan leaves it out */
 
-    uint64_t outside;     /**< launches in contexts that were not known */
+    uint64_t launches;    /**< so far */
+    uint64_t outside;     /**< launches in contexts that are not measured */
+    bool beside;          /**< ... one of which is on a device that is measured in another one */
     size_t calls_ranges;  /**< ranges of the present call, of the one context that has most */
     size_t most_ranges;   /**< of any call of this config */
     size_t calls_visits;  /**< of outermost annotations in the present call ... */

@@ -211,6 +211,17 @@ static ks_status enable(ks_profiler *p, const ks_profile_spec *spec, ks_error *e
     return make_images(p, err);
 }
 
+/* Of the contexts of a device one has counters. */
+static void disable_others(const ks_profiler *p)
+{
+    for (ks_profiler *other = all; other != NULL; other = other->next) {
+        if (other != p && other->device == p->device && other->object != NULL &&
+            ks_profiler_is_alive(other)) {
+            ks_profiler_disable(other);
+        }
+    }
+}
+
 static ks_status prepare(ks_profiler *p, const ks_profile_spec *spec, ks_error *err)
 {
     if (spec->flush && p->flush.kernel == NULL) {
@@ -219,6 +230,7 @@ static ks_status prepare(ks_profiler *p, const ks_profile_spec *spec, ks_error *
     if (is_same(p, spec)) {
         return KS_OK;
     }
+    disable_others(p);
     disable(p);
     ks_status status = enable(p, spec, err);
     if (status != KS_OK) {

@@ -173,6 +173,13 @@ static ks_whole whole_of(const ks_api_launch *launch)
     return launch->kernel != NULL && is_nccl(launch->kernel) ? KS_WHOLE_NCCL : KS_WHOLE_NOTHING;
 }
 
+static void note_launch_in(ks_measuring *m, ks_track *track)
+{
+    if (track != NULL) {
+        track->last_launch = ++m->launches;
+    }
+}
+
 /* A launch in the warm-up: what is learnt is how many there are, and in which contexts. */
 static void count_launch(ks_measuring *m, const ks_api_launch *launch)
 {
@@ -182,6 +189,7 @@ static void count_launch(ks_measuring *m, const ks_api_launch *launch)
     m->of_config = m->of_config != KS_WHOLE_NOTHING ? m->of_config : whole_of(launch);
     m->launches_seen = true;
     note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
+    note_launch_in(m, find_track(m, launch->context));
 }
 
 /* The counters are stopped before it comes, and the batch has no values. */
@@ -202,6 +210,9 @@ static void begin_launch(ks_measuring *m, const ks_api_launch *launch)
     m->now_ignored = ks_nothing_ignores(m->controls, m->ignored_any, launch->kernel);
     m->launches_seen = true;
     m->now = m->now_owner.annotation == NULL || m->now_ignored ? KS_RANGE_OTHER : KS_RANGE_KERNEL;
+    if (m->now != KS_RANGE_OTHER) {
+        note_launch_in(m, m->now_in);
+    }
     ks_whole whole = whole_of(launch);
     m->of_batch = m->of_batch != KS_WHOLE_NOTHING ? m->of_batch : whole;
     if (m->now_in == NULL || !m->now_in->measured || !ks_measuring_by_kernel(m) ||
@@ -288,6 +299,10 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
         m->outside += m->pass == 0 && m->now != KS_RANGE_OTHER;
         ks_error fault = KS_ERROR_INIT;
         note_fault(m, ks_tracking_add_context(m, launch->context, &fault), &fault);
+        m->beside = m->beside || (m->now_in != NULL && m->now != KS_RANGE_OTHER);
+        if (m->now_in == NULL && m->now != KS_RANGE_OTHER) {
+            note_launch_in(m, find_track(m, launch->context));
+        }
     } else if (m->spec.range == KS_CUPTI_AUTO_RANGE) {
         add_range(m, m->now_in, (ks_range){m->now, annotation, m->run, true, entered});
     } else if (m->now != KS_RANGE_OTHER && m->now_in->profiler != m->open_in) {
@@ -370,14 +385,34 @@ void ks_measuring_enter(ks_measuring *m, ks_visit *visit)
     ks_ledger_unlock(m->ledger);
 }
 
+/* Whether the work of a profiler's context ends. */
+static bool ends(const ks_measuring *m, const ks_profiler *profiler)
+{
+    ks_cuda_context out = NULL;
+    if (m->cuda->push_context(profiler->context) != 0) {
+        return true;
+    }
+    ks_cuda_result result = ks_drain(m->cuda);
+    m->cuda->pop_context(&out);
+    return result != KS_DRAIN_NEVER; /* the end of the pass tells */
+}
+
+/* To pop a range waits for what is in it, for ever if need be. While we wait in its place other
+ * threads may launch, and visits that they begin do not end the range. */
 void ks_measuring_leave(ks_measuring *m, ks_visit *visit)
 {
     if (!is_range(m, visit)) {
         return;
     }
     ks_ledger_lock(m->ledger);
+    ks_profiler *profiler = m->open_visits == 1 ? m->open_in : NULL;
+    ks_ledger_unlock(m->ledger);
+    bool ended = profiler == NULL || ends(m, profiler);
+    ks_ledger_lock(m->ledger);
     if (--m->open_visits == 0 && m->open_in != NULL) {
-        ks_profiler_pop(m->open_in);
+        if (ended) {
+            ks_profiler_pop(m->open_in);
+        }
         m->open_in = NULL;
     }
     ks_ledger_unlock(m->ledger);

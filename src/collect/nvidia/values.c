@@ -79,6 +79,10 @@ static bool agree(const ks_measuring *m, ks_samples *into)
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "a CUDA graph, or a kernel of NCCL, was launched by some calls of the body and not "
                 "by others; measure in range replay");
+    } else if (m->beside) {
+        ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
+                "work was launched in several CUDA contexts of one GPU, of which one at a time has "
+                "counters; launch from one context, or ask for kernel__time_duration.sum");
     } else if (any_track(m, is_lost)) {
         ks_fail(&into->spoiled, KS_ESTATE, "nvidia", 0,
                 "a CUDA context was destroyed while it was measured (cudaDeviceReset, "

@@ -31,6 +31,7 @@
  *   and a ratio is the mean over them by their time. A graph's kernels count like others.
  * - User replay: the k-th Start..Stop pair has the k-th pass; SetConfig between them is ignored
  *   until the last one is done. Kernel replay: all passes in one.
+ * - Start gives 26 while another context of the device is between Start and Stop.
  * - SetConfig with other metrics, slots or modes than the first one after Enable succeeds; values
  *   are NaN from then on and PushRange gives 1, until the first ones are set again.
  * - DecodeData writes what was collected to the image of SetConfig. A value whose passes are not

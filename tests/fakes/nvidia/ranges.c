@@ -330,6 +330,18 @@ ks_cupti_result cupti_set_config(ks_cupti_set_config *p)
 /* ---- passes -----------------------------------------------------------------------------------
  */
 
+/* Whether another context of its device counts just now. */
+static bool is_busy_locked(const ks_cupti_profiler *profiler)
+{
+    for (const ks_cupti_profiler *p = profilers; p != NULL; p = p->next_profiler) {
+        if (p != profiler && p->started && fake_context_is_good_locked(p->context) &&
+            p->context->device == profiler->context->device) {
+            return true;
+        }
+    }
+    return false;
+}
+
 ks_cupti_result cupti_start(ks_cupti_of_profiler *p)
 {
     ENTER_WITH("cuptiRangeProfilerStart", p, ks_cupti_of_profiler, profiler);
@@ -338,6 +350,9 @@ ks_cupti_result cupti_start(ks_cupti_of_profiler *p)
     ks_cupti_result result = check_locked(profiler);
     if (result == 0 && (profiler->config == NULL || profiler->started)) {
         result = CUPTI_INVALID_OPERATION;
+    }
+    if (result == 0 && is_busy_locked(profiler)) {
+        result = KS_CUPTI_HARDWARE_BUSY;
     }
     if (result == 0) {
         if (profiler->pass == 0) {

@@ -105,10 +105,11 @@ static void what_ends_is_waited_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(work_that_does_not_end_is_told_and_keeps_what_was_finished),
-        T(other_contexts_go_on),
-        T(the_limit_is_a_time),
         T(what_ends_is_waited_for),
+        T(the_limit_is_a_time),
+        T(other_contexts_go_on),
+        /* last: the counters of its GPU stay taken */
+        T(work_that_does_not_end_is_told_and_keeps_what_was_finished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

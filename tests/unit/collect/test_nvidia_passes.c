@@ -1,6 +1,8 @@
 /* Counters in several passes, in batches, segments and contexts, and what is held between runs. */
 #include "fakes/nvidia/fixture.h"
 
+#include "collect/nvidia/cuda.h"
+
 /* A run whose body launches what its parameters say. */
 typedef struct work {
     unsigned launches; /* of A in each call */
@@ -141,6 +143,50 @@ static void a_context_that_a_measured_call_makes_is_measured(void **state)
     KT_F64(mean("work", READ), 300);
     KT_F64(number("work", READ, "NumKernels"), 3);
     assert_int_equal(w.calls, 2);
+}
+
+typedef struct move {
+    ks_cuda_context context; /* NULL: not made yet */
+    unsigned calls;
+    bool both; /* each call launches in both */
+} move;
+
+/* The first call makes another context of the device, and all launch there. */
+static ks_status launch_in_another(const ks_call *call, void *user, ks_error *e)
+{
+    (void)call;
+    move *m = user;
+    const ks_cuda *cuda = NULL;
+    KS_TRY(ks_cuda_get(&cuda, e));
+    m->calls++;
+    ks_status status = KS_OK;
+    m->context = m->context != NULL ? m->context : fake_new_context(0);
+    KS_ANNOTATE("work") {
+        status = m->both ? launch("A", e) : KS_OK;
+        assert_int_equal(cuda->push_context(m->context), 0);
+        status = status == KS_OK ? launch("B", e) : status;
+        assert_int_equal(cuda->pop_context(&m->context), 0);
+    }
+    return status;
+}
+
+static void one_context_of_a_device_is_measured(void **state)
+{
+    (void)state;
+    move m = {.calls = 0};
+    know_kernels();
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    ask(READ);
+    measure(launch_in_another, &m); /* the current one in vain, then the other */
+    KT_F64(mean("work", READ), 300);
+    assert_int_equal(m.calls, 2);
+    KT_OK(ks_plan_warmup(plan, 1, &err));
+    m.calls = 0;
+    measure(launch_in_another, &m); /* known by the warm-up */
+    KT_F64(mean("work", READ), 300);
+    assert_int_equal(m.calls, 2);
+    m.both = true;
+    measure_in_vain(launch_in_another, &m, KS_ESTATE, "several CUDA contexts of one GPU");
 }
 
 static void two_devices_are_measured_at_once(void **state)
@@ -425,6 +471,7 @@ int main(void)
         T(a_call_that_no_memory_is_enough_for_is_refused),
         T(ten_thousand_launches_are_measured_in_segments),
         T(a_context_that_a_measured_call_makes_is_measured),
+        T(one_context_of_a_device_is_measured),
         T(two_devices_are_measured_at_once),
         T(a_context_may_be_destroyed_between_runs),
         T(a_context_may_go_once_in_a_config),

@@ -456,7 +456,7 @@ static void contexts_of_a_device_share_its_turn(void **state)
     KT_OK(ks_cuda_get(&cuda, &err));
     assert_int_equal(cuda->push_context(other), 0);
     measure(one_kernel, NULL);
-    assert_int_equal(profilers(), 2);
+    assert_int_equal(profilers(), 1); /* one of them has counters at a time */
     assert_true(ks_turn_holder(GPU_0, holder));
     KT_OK(ks_release(&err));
     assert_false(ks_turn_holder(GPU_0, holder));
