@@ -213,6 +213,17 @@ static const char *last_kernel(const ks_ledger *ledger)
                : NULL;
 }
 
+/* Whether an annotation's end waited for work in vain. */
+static ks_status check_stuck(const ks_measuring *m, ks_error *err)
+{
+    for (size_t i = 0; i < m->track_count; i++) {
+        if (ks_drain_is_stuck(m->cuda, m->tracks[i].profiler->context)) {
+            return ks_drain_fail(last_kernel(m->ledger), err);
+        }
+    }
+    return KS_OK;
+}
+
 /* Wait for the work in a context. An error of the device stays with it for good. */
 static ks_status synchronize(const ks_measuring *m, const ks_track *track, ks_error *err)
 {
@@ -391,6 +402,7 @@ void ks_measuring_run_begin(ks_measuring *m, uint32_t run)
 ks_status ks_measuring_run_end(ks_measuring *m, ks_error *err)
 {
     note_call(m);
+    KS_TRY(check_stuck(m, err));
     return ks_fault_take(&m->fault, err);
 }
 

@@ -273,6 +273,7 @@ ks_status ks_profiler_of(const ks_cuda *cuda, const ks_cupti *cupti, ks_cuda_con
         if (ks_profiler_is_alive(p)) {
             return KS_OK;
         }
+        p->orphaned = p->object != NULL;
         forget_context(p); /* this is a later one at the same address */
         return make_profiler(p, err);
     }
@@ -373,6 +374,32 @@ static ks_cupti_of_profiler of(const ks_profiler *p)
                                   .profiler = p->object};
 }
 
+/* Whether a context of a device went with its counters. */
+static bool was_reset(ks_cuda_device device)
+{
+    bool lost = false;
+    for (const ks_profiler *p = all; p != NULL; p = p->next) {
+        bool gone = p->object != NULL && !ks_profiler_is_alive(p);
+        lost = lost || (p->device == device && (gone || p->orphaned));
+    }
+    return lost;
+}
+
+/* CUPTI does not get over a reset of the device that took its counters along, and crashes when it
+ * is told to give them up after that: seen on an H200. */
+static ks_status fail_start(const ks_profiler *p, ks_cupti_result result, ks_error *err)
+{
+    if (was_reset(p->device)) {
+        return ks_fail(
+            err, KS_ESTATE, "cupti", result,
+            "cannot start the counters: the device was reset (cudaDeviceReset) while they "
+            "were held, after which CUPTI starts them no more in this process; call "
+            "ks_release() before a reset, or hold no counters "
+            "(ks_plan_hold_counters())");
+    }
+    return ks_counters_fail(p->cupti, result, "cannot start the counters", err);
+}
+
 ks_status ks_profiler_start(ks_profiler *profiler, ks_error *err)
 {
     ks_cupti_of_profiler params = of(profiler);
@@ -381,9 +408,7 @@ ks_status ks_profiler_start(ks_profiler *profiler, ks_error *err)
     leave_context(profiler, entered);
     profiler->running = result == 0;
     profiler->unfinished = profiler->unfinished || result == 0;
-    return result == 0
-               ? KS_OK
-               : ks_counters_fail(profiler->cupti, result, "cannot start the counters", err);
+    return result == 0 ? KS_OK : fail_start(profiler, result, err);
 }
 
 ks_status ks_profiler_stop(ks_profiler *profiler, bool *complete, ks_error *err)

@@ -47,6 +47,7 @@ typedef struct ks_profiler {
                             last; 0: not known */
     bool running;      /**< between start and stop */
     bool unfinished;   /**< passes of its session are still to come */
+    bool orphaned;     /**< a context at this address went while it was enabled */
     ks_flush flush;
     struct ks_profiler *next;
 } ks_profiler;

@@ -304,7 +304,12 @@ void ks_tracking_leave(void *self, const ks_api_launch *launch, bool succeeded)
             note_launch_in(m, find_track(m, launch->context));
         }
     } else if (m->spec.range == KS_CUPTI_AUTO_RANGE) {
-        add_range(m, m->now_in, (ks_range){m->now, annotation, m->run, true, entered});
+        add_range(m, m->now_in,
+                  (ks_range){.kind = m->now,
+                             .annotation = annotation,
+                             .run = m->run,
+                             .filled = true,
+                             .launch = entered});
     } else if (m->now != KS_RANGE_OTHER && m->now_in->profiler != m->open_in) {
         m->elsewhere = true;
     } else if (m->now != KS_RANGE_OTHER && m->pass == 0 && m->now_in->count > 0) {

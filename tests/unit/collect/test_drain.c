@@ -23,11 +23,11 @@ static void know_all(void)
 
 static const ks_cuda *cuda;
 
-/* A context that is stuck stays so: each test has its own. */
-static ks_cuda_context enter_context(void)
+/* A context that is stuck stays so, with the counters of its GPU: each test has its own. */
+static ks_cuda_context enter_context(int device)
 {
     KT_OK(ks_cuda_get(&cuda, &err));
-    ks_cuda_context context = fake_new_context(0);
+    ks_cuda_context context = fake_new_context(device);
     assert_int_equal(cuda->push_context(context), 0);
     return context;
 }
@@ -43,7 +43,7 @@ static void work_that_does_not_end_is_told_and_keeps_what_was_finished(void **st
 {
     (void)state;
     know_all();
-    enter_context();
+    enter_context(0);
     KT_OK(ks_plan_axis_spec(plan, "n=1,2,3", &err));
     KT_OK(ks_plan_warmup(plan, 0, &err));
     KT_OK(ks_plan_drain_limit(plan, 0.05, &err));
@@ -63,10 +63,31 @@ static void work_that_does_not_end_is_told_and_keeps_what_was_finished(void **st
     stuck++;
 }
 
+/* The wait at the annotation's end, before its range is popped. */
+static void a_range_that_does_not_end_is_told(void **state)
+{
+    (void)state;
+    know_all();
+    fake_script("devices=2");
+    enter_context(1);
+    KT_OK(ks_plan_warmup(plan, 0, &err));
+    KT_OK(ks_plan_drain_limit(plan, 0.05, &err));
+    KT_OK(ks_plan_replay(plan, KS_REPLAY_RANGE, &err));
+    KT_OK(ks_plan_cache_control(plan, KS_CACHE_NONE, &err));
+    ask(READ);
+    fake_script("devices=2;endless=2"); /* the first is that before the pass */
+    assert_int_equal(ks_run(plan, work, NULL, &results, &err), KS_ELIMIT);
+    KT_HAS(err.message, "the last kernel being 'wait_on'");
+    assert_int_equal(fake_calls("cuptiRangeProfilerPopRange"), 0);
+    ks_error_clear(&err);
+    leave_context();
+    gone++;
+}
+
 static void other_contexts_go_on(void **state)
 {
     (void)state;
-    ks_cuda_context first = enter_context();
+    ks_cuda_context first = enter_context(0);
     KT_OK(ks_drain_start(0.05, &err));
     fake_script("endless=1");
     assert_int_equal(ks_drain(cuda), KS_DRAIN_NEVER);
@@ -108,7 +129,7 @@ int main(void)
         T(what_ends_is_waited_for),
         T(the_limit_is_a_time),
         T(other_contexts_go_on),
-        /* last: the counters of its GPU stay taken */
+        T(a_range_that_does_not_end_is_told),
         T(work_that_does_not_end_is_told_and_keeps_what_was_finished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,6 +220,21 @@ static void a_context_may_be_destroyed_between_runs(void **state)
     assert_int_equal(fake_calls("cuptiRangeProfilerEnable"), 2);
 }
 
+/* As an H200 does where the counters went with a reset of the device. */
+static void a_reset_that_took_the_counters_along_is_told(void **state)
+{
+    (void)state;
+    work w = {.launches = 3};
+    know_kernels();
+    ask(READ);
+    measure(launch_all, &w);
+    fake_script("context_reset_after=1");
+    assert_int_equal(launch("A", &err), KS_OK);
+    fake_script("cuptiRangeProfilerStart=1");
+    gone++;
+    measure_in_vain(launch_all, &w, KS_ESTATE, "call ks_release() before a reset");
+}
+
 static void a_context_may_go_once_in_a_config(void **state)
 {
     (void)state;
@@ -474,6 +489,7 @@ int main(void)
         T(one_context_of_a_device_is_measured),
         T(two_devices_are_measured_at_once),
         T(a_context_may_be_destroyed_between_runs),
+        T(a_reset_that_took_the_counters_along_is_told),
         T(a_context_may_go_once_in_a_config),
         T(a_body_that_resets_its_device_is_told_so),
         T(passes_that_launch_different_work_are_refused),
