@@ -86,7 +86,10 @@ def test_bash_completes(folder, line, words):
 
 
 class Zsh:
-    """A zsh on a terminal: what is typed, and what the line is then."""
+    """A zsh on a terminal: what is typed, and what the line is then.
+
+    It has started once its line editor reads: keys that come before are the terminal's.
+    """
 
     SETUP = """\
 PROMPT='ready> ' fpath=({scripts} $fpath)
@@ -94,7 +97,8 @@ autoload -U compinit && compinit -u -D
 PATH={bin}:$PATH
 dump() {{ print -r -- "$BUFFER" >line.new && mv line.new line }}
 zle -N dump && bindkey '^X^D' dump
-: >started
+zle-line-init() {{ : >started }}
+zle -N zle-line-init
 """
 
     def __init__(self, folder):
