@@ -83,6 +83,10 @@ KS_API ks_value ks_table_fact(const ks_table *table, const char *key);
 /** Key of fact number i in the order they were stored, borrowed; NULL past the last. */
 KS_API const char *ks_table_fact_key(const ks_table *table, size_t i);
 
+/** Fact number i, borrowed; KS_MISSING past the last. A key that ends in `[]` may come several
+ * times, and is a list. */
+KS_API ks_value ks_table_fact_value(const ks_table *table, size_t i);
+
 /**
  * Write a table as CSV: RFC 4180 quoting, LF, UTF-8, a header line; missing = empty field, empty
  * text = `""`, numbers in their shortest form that reads back the same. Independent of the locale.

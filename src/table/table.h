@@ -95,7 +95,4 @@ ks_status ks_table_add_fact(ks_table *table, const char *key, ks_value value, ks
 /** The failure of a function that was given no table. */
 ks_status ks_no_table(ks_error *err);
 
-/** Fact number i; its key is ks_table_fact_key(). */
-ks_value ks_table_fact_value(const ks_table *table, size_t i);
-
 #endif
