@@ -1,0 +1,32 @@
+"""kernsight: measure annotated regions of a program across parameter sweeps.
+
+    import kernsight
+
+    @kernsight.analyze.kernel(configs=[(1024,), (4096,)], runs=10)
+    def multiply(n):
+        a = numpy.ones((n, n))
+        with kernsight.annotate("matmul"):
+            a @ a
+
+    print(multiply())
+"""
+
+from __future__ import annotations
+
+from . import _core, analyze, exceptions
+from .annotation import annotate
+from .progress import VerbosityLevel
+from .results import ProfileResults
+from .tools import Tool, activate, deactivate, get_active_tool
+
+__version__ = _core.version
+__all__ = ["ProfileResults", "Tool", "VerbosityLevel", "activate", "analyze", "annotate", "deactivate", "exceptions",
+           "get_active_tool", "release"]
+
+Error = exceptions.Error
+_core.set_error_maker(exceptions.make)
+
+
+def release() -> None:
+    """Give back the GPU's counters, which stay with this process after a run so that the next one starts at once."""
+    _core.release()
