@@ -421,6 +421,46 @@ static PyObject *plan_derive(PyObject *self, PyObject *args)
     return done(&err);
 }
 
+/* `user` is a list: the callable, and the last text that it gave, which the library has yet to
+ * copy. */
+static ks_status call_info(const ks_call *call, const char *annotation, ks_value *out, void *user,
+                           ks_error *err)
+{
+    char text[400];
+    PyGILState_STATE state = PyGILState_Ensure();
+    Py_ssize_t config = call != NULL ? (Py_ssize_t)ks_call_config(call) : -1;
+    PyObject *value = PyObject_CallFunction(PyList_GetItem(user, 0), "nz", config, annotation);
+    bool failed = value == NULL || to_value(value, out) < 0;
+    if (failed) {
+        take_text(text, sizeof text);
+        Py_XDECREF(value);
+    } else {
+        PyList_SetItem(user, 1, value);
+    }
+    PyGILState_Release(state);
+    return failed ? ks_fail(err, KS_EBODY, "python", 0, "%s", text) : KS_OK;
+}
+
+/* info(name, scope, callable): called as callable(config or -1, annotation or None). */
+static PyObject *plan_info(PyObject *self, PyObject *args)
+{
+    const char *name = NULL;
+    int scope = 0;
+    PyObject *callable = NULL;
+    ks_error err = KS_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "siO", &name, &scope, &callable)) {
+        return NULL;
+    }
+    PyObject *user = Py_BuildValue("[OO]", callable, Py_None);
+    if (user == NULL || PyList_Append(((plan *)self)->kept, user) < 0) {
+        Py_XDECREF(user);
+        return NULL;
+    }
+    Py_DECREF(user); /* the plan keeps it */
+    ks_plan_info(of(self), name, (ks_info_scope)scope, call_info, user, &err);
+    return done(&err);
+}
+
 /* progress(phase, config, configs, run, runs, pass, passes, done, calls, elapsed, remaining,
  * margin) */
 static void call_progress(const ks_progress *p, void *user)
@@ -552,6 +592,7 @@ static PyMethodDef methods[] = {
     {"drain_limit", plan_drain_limit, METH_VARARGS, "drain_limit(seconds)"},
     {"combine_fn", plan_combine_fn, METH_O, "combine_fn(callable of two values)"},
     {"derive", plan_derive, METH_VARARGS, "derive(name, callable)"},
+    {"info", plan_info, METH_VARARGS, "info(name, scope, callable)"},
     {"progress", plan_progress, METH_O, "progress(callable)"},
     {"run", plan_run, METH_O, "run(body) -> (results, raised, error)"},
     {"cancel", plan_cancel, METH_NOARGS, "cancel(): from any thread"},

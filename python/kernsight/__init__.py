@@ -13,15 +13,16 @@
 
 from __future__ import annotations
 
-from . import _core, analyze, exceptions
+from . import _core, analyze, exceptions, experimental
 from .annotation import annotate
+from .info_collector import CollectionScope, InfoCollector
 from .progress import VerbosityLevel
 from .results import ProfileResults
 from .tools import Tool, activate, deactivate, get_active_tool
 
 __version__ = _core.version
-__all__ = ["ProfileResults", "Tool", "VerbosityLevel", "activate", "analyze", "annotate", "deactivate", "exceptions",
-           "get_active_tool", "release"]
+__all__ = ["CollectionScope", "InfoCollector", "ProfileResults", "Tool", "VerbosityLevel", "activate", "analyze",
+           "annotate", "deactivate", "exceptions", "experimental", "get_active_tool", "release"]
 
 Error = exceptions.Error
 _core.set_error_maker(exceptions.make)

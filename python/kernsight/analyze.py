@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _core, annotation, configs as _configs, progress
+from . import _core, annotation, configs as _configs, info_collector, progress
 from .exceptions import Error, ProfilerException, Unavailable
 from .progress import VerbosityLevel
 from .results import ProfileResults
@@ -39,7 +39,7 @@ class _Options:
                  ignore_kernel_list: Sequence[str] | None, clock_control: str, cache_control: str, replay_mode: str,
                  thermal_mode: str, thermal_wait: int | None, thermal_cont: int | None, thermal_timeout: float | None,
                  thermal_device: int | None, combine_kernel_metrics: str | Callable[[float, float], float] | None,
-                 warmup: int, on_error: str, order: str, seed: int, tool: Tool | None) -> None:
+                 info_collectors: Sequence[Any] | None, warmup: int, on_error: str, order: str, seed: int, tool: Tool | None) -> None:
         self.configs = list(configs) if _is_read_once(configs) else configs
         self.runs = _check_runs(runs)
         self.derive_metric = derive_metric
@@ -64,6 +64,7 @@ class _Options:
             raise ValueError(f"Invalid combine_kernel_metrics {combine_kernel_metrics!r}: it is None, 'auto', "
                              f"{', '.join(map(repr, _FOLDS))}, or a function of two values")
         self.combine = combine_kernel_metrics
+        self.collectors = info_collector.normalize(info_collectors)
         self.warmup = warmup
         self.tolerant = {"raise": 0, "skip": 1}[on_error] if on_error in ("raise", "skip") else _choose(
             "on_error", on_error, {"raise": 0, "skip": 1})
@@ -162,6 +163,7 @@ def _plan(options: _Options, function: Callable[..., Any], tool: Tool | None, co
         plan.combine_fn(_FOLDS[options.combine])
     else:
         plan.set("combine", 1 if options.combine is None else 0)
+    info_collector.add(plan, options.collectors, configs, _stack_level())
     if options.normalize_against is not None:
         plan.normalize(options.normalize_against)
     if options.derive_metric is not None:
@@ -241,6 +243,7 @@ def _decorate(function: Callable[..., Any], options: _Options) -> Callable[..., 
     if not callable(function):
         raise TypeError(f"kernel() measures a function, not {function!r}; configs are an option: kernel(configs=...)")
     parameters = _configs.parameters(function)
+    info_collector.check_parameters(options.collectors, [p.name for p in parameters])
 
     @functools.wraps(function)
     def wrapped(*args: Any, configs: Any = None, **kwargs: Any) -> ProfileResults:
@@ -269,7 +272,8 @@ def kernel(_func: Callable[..., Any] | None = None, *, configs: Iterable[Any] | 
            ignore_kernel_list: Sequence[str] | None = None, clock_control: str = "none", cache_control: str = "all",
            replay_mode: str = "auto", thermal_mode: str = "auto", thermal_wait: int | None = None,
            thermal_cont: int | None = None, thermal_timeout: float | None = None, thermal_device: int | None = None,
-           combine_kernel_metrics: str | Callable[[float, float], float] | None = None, warmup: int = 1,
+           combine_kernel_metrics: str | Callable[[float, float], float] | None = None,
+           info_collectors: Sequence[Any] | None = None, warmup: int = 1,
            on_error: str = "raise", order: str = "given", seed: int = 0, tool: Tool | None = None) -> Any:
     """Measure the annotated regions of a function over its configs.
 
@@ -296,6 +300,8 @@ def kernel(_func: Callable[..., Any] | None = None, *, configs: Iterable[Any] | 
         thermal_device: ... of that CUDA device (the one that is used)
         combine_kernel_metrics: how several kernels of an annotation become one value: None refuses them, "auto" goes by
             what a metric is, "sum", "max", "min", or a function of two values
+        info_collectors: callbacks whose values become columns: functions decorated by ``experimental.collect``,
+            (name, callback, scope), or InfoCollector
         warmup: unmeasured calls of each config before its runs
         on_error: "raise" ends at the first failure; "skip" notes it in the row and goes on
         order: of the configs: "given", "shuffled" or "interleaved" (a run of each in turn)
@@ -313,7 +319,7 @@ def kernel(_func: Callable[..., Any] | None = None, *, configs: Iterable[Any] | 
                        clock_control=clock_control, cache_control=cache_control, replay_mode=replay_mode,
                        thermal_mode=thermal_mode, thermal_wait=thermal_wait, thermal_cont=thermal_cont,
                        thermal_timeout=thermal_timeout, thermal_device=thermal_device,
-                       combine_kernel_metrics=combine_kernel_metrics, warmup=warmup, on_error=on_error, order=order,
+                       combine_kernel_metrics=combine_kernel_metrics, info_collectors=info_collectors, warmup=warmup, on_error=on_error, order=order,
                        seed=seed, tool=tool)
     if _func is not None:
         return _decorate(_func, options)
