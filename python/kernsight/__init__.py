@@ -13,18 +13,28 @@
 
 from __future__ import annotations
 
-from . import _core, analyze, exceptions, experimental
+from . import _core, analyze, collection, exceptions, experimental, utils
 from .annotation import annotate
 from .info_collector import CollectionScope, InfoCollector
 from .progress import VerbosityLevel
 from .results import ProfileResults
-from .tools import Tool, activate, deactivate, get_active_tool
+from .tools_manager import Tool, activate, deactivate, get_active_tool
 
 __version__ = _core.version
 __all__ = ["CollectionScope", "InfoCollector", "ProfileResults", "Tool", "VerbosityLevel", "activate", "analyze",
-           "annotate", "deactivate", "exceptions", "experimental", "get_active_tool", "release"]
+           "annotate", "collection", "deactivate", "exceptions", "experimental", "get_active_tool", "release", "utils"]
 
 Error = exceptions.Error
+
+
+class row_panel:  # noqa: N801 (nsight's name)
+    """A marker that nsight-python has, and nothing uses."""
+
+
+class col_panel:  # noqa: N801
+    """A marker that nsight-python has, and nothing uses."""
+
+
 _core.set_error_maker(exceptions.make)
 
 

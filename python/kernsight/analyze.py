@@ -13,7 +13,7 @@ from . import _core, annotation, configs as _configs, info_collector, progress
 from .exceptions import Error, ProfilerException, Unavailable
 from .progress import VerbosityLevel
 from .results import ProfileResults
-from .tools import Tool, default_metric, get_active_tool
+from .tools_manager import Tool, default_metric, get_active_tool
 
 __all__ = ["ignore_failures", "kernel"]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
+
 __all__ = ["BodyFailed", "Busy", "Cancelled", "CoolingTimeoutError", "Error", "InvalidArgument", "LimitReached",
-           "NCUNotAvailableError", "NoMemory", "NotFound", "NotPermitted", "OutputFailed", "ProfilerException",
+           "MetricErrorType", "NCUErrorContext", "NCUNotAvailableError", "NoMemory", "NotFound", "NotPermitted", "OutputFailed", "ProfilerException",
            "ThermalControlError", "Unavailable", "VendorError", "WrongState"]
 
 
@@ -13,6 +16,22 @@ class ProfilerException(Exception):
 
 class NCUNotAvailableError(Exception):
     """Nsight Compute is missing. Never raised here: no ncu is needed. For programs that catch it."""
+
+
+class MetricErrorType(enum.Enum):
+    """What is wrong with a metric. For programs that name it."""
+
+    INVALID = "Invalid"
+    UNSUPPORTED = "Unsupported"
+
+
+@dataclasses.dataclass
+class NCUErrorContext:
+    """What ncu said. Never made here: no ncu is run. For programs that name it."""
+
+    errors: list[str]
+    log_file_path: str
+    metrics: list[str]
 
 
 class ThermalControlError(Exception):

@@ -1,0 +1,1 @@
+"""CUPTI is used in process, by the library: see tools_manager."""
