@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from . import _core, analyze, collection, exceptions, experimental, utils
+from . import _core, analyze, collection, exceptions, experimental, utils, visualization
 from .annotation import annotate
 from .info_collector import CollectionScope, InfoCollector
 from .progress import VerbosityLevel

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _core, annotation, configs as _configs, info_collector, progress
+from . import _core, annotation, configs as _configs, info_collector, progress, visualization
 from .exceptions import Error, ProfilerException, Unavailable
 from .progress import VerbosityLevel
 from .results import ProfileResults
 from .tools_manager import Tool, default_metric, get_active_tool
 
-__all__ = ["ignore_failures", "kernel"]
+__all__ = ["ignore_failures", "kernel", "plot"]
 
 _CLOCKS = {"none": 0, "base": 2}  # base: tried; without the right to it a warning says so
 _CACHES = {"all": 0, "none": 1, "both": 2}
@@ -324,6 +325,55 @@ def kernel(_func: Callable[..., Any] | None = None, *, configs: Iterable[Any] | 
     if _func is not None:
         return _decorate(_func, options)
     return lambda function: _decorate(function, options)
+
+
+def plot(filename: str | os.PathLike[str] = "plot.png", metric: str | None = None, *,
+         title: str = "Nsight Analyze Kernel Plot Results", ylabel: str | None = None, annotate_points: bool = False,
+         show_aggregate: str | None = None, plot_type: str = "line", plot_width: float = 6, plot_height: float = 4,
+         row_panels: str | Sequence[str] | None = None, col_panels: str | Sequence[str] | None = None,
+         x_keys: str | Sequence[str] | None = None, print_data: bool = False,
+         variant_fields: str | Sequence[str] | None = None, variant_annotations: str | Sequence[str] | None = None,
+         plot_callback: Callable[[Any], Any] | None = None, error_bars: str | None = "ci", log_y: bool = False,
+         ) -> Callable[[Callable[..., ProfileResults]], Callable[..., ProfileResults]]:
+    """Draw what a decorated function gives, above ``@kernel``; it gives the same results.
+
+    Args:
+        filename: of the picture, whose ending says its format
+        metric: which one, where there are several
+        title, ylabel: in place of the default and the metric's name
+        annotate_points: the value beside each point
+        show_aggregate: "avg" or "geomean": a bar for each series behind the configs of a panel
+        plot_type: "line" or "bar"
+        plot_width, plot_height: of a panel, in inches
+        row_panels, col_panels: parameters whose values are panels, below and beside each other
+        x_keys: parameters at the ticks; without it all that are neither panels nor variants
+        print_data: print what is drawn
+        variant_fields, variant_annotations: these annotations have a series for each value of these parameters
+        plot_callback: called with the figure before it is saved
+        error_bars: "ci" (95 % interval of the mean), "std" (standard deviation) or None
+        log_y: the values' axis is logarithmic
+
+    Raises:
+        ValueError: plot_type, show_aggregate or error_bars is not known; at a call: a metric that is not there
+        ProfilerException: at a call: a field is no parameter, or serves two purposes
+    """
+    visualization.check(plot_type, show_aggregate, error_bars)
+
+    def decorate(function: Callable[..., ProfileResults]) -> Callable[..., ProfileResults]:
+        @functools.wraps(function)
+        def plotted(*args: Any, **kwargs: Any) -> ProfileResults:
+            results = function(*args, **kwargs)
+            results.plot(filename, metric, title=title, ylabel=ylabel, annotate_points=annotate_points,
+                         show_aggregate=show_aggregate, plot_type=plot_type, plot_width=plot_width,
+                         plot_height=plot_height, row_panels=row_panels, col_panels=col_panels, x_keys=x_keys,
+                         print_data=print_data, variant_fields=variant_fields,
+                         variant_annotations=variant_annotations, plot_callback=plot_callback, error_bars=error_bars,
+                         log_y=log_y)
+            return results
+
+        return plotted
+
+    return decorate
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import importlib
 import sys
 
 NAMES = ("analyze", "annotation", "collection", "collection.core", "collection.cupti", "collection.ncu", "exceptions",
-         "experimental", "info_collector", "tools_manager", "utils")
+         "experimental", "info_collector", "tools_manager", "utils", "visualization")
 
 
 def install() -> None:

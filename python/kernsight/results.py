@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _core, visualization
 from .configs import Shown
 
 if TYPE_CHECKING:
@@ -111,6 +111,10 @@ class ProfileResults:
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Everything as JSON: plan, environment, rows and samples. As to_csv()."""
         self._core.write_json(path)
+
+    def plot(self, filename: str | os.PathLike[str] = "plot.png", metric: str | None = None, **options: Any) -> None:
+        """Draw a metric into a file. Options and errors are those of analyze.plot()."""
+        visualization.visualize(self.to_dataframe(), metric, filename=filename, **options)
 
     def __len__(self) -> int:
         """The number of rows."""
