@@ -177,17 +177,16 @@ class _Body:
     """What a plan calls: the function with the config's own objects."""
 
     def __init__(self, function: Callable[..., Any], configs: list[tuple[Any, ...]]) -> None:
-        self.function = function
-        self.configs = configs
+        self.calls = _configs.bind(function, configs)
         self.returned = False
 
     def __call__(self, config: int, run: int, replay: int, warmup: bool) -> None:
         annotation.begin_call()
         try:
-            value = _configs.call(self.function, self.configs[config])
+            if self.calls[config]() is not None:
+                self.returned = True
         finally:
             annotation.end_call()
-        self.returned = self.returned or value is not None
 
 
 def _advise(error: Error, tool: Tool | None) -> Error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
@@ -99,16 +100,12 @@ def for_call(args: tuple[Any, ...], configs: Any, function: Callable[..., Any]) 
     return [_pad((), given)]
 
 
-def call(function: Callable[..., Any], config: tuple[Any, ...]) -> Any:
-    """Call a function with a config: keyword-only parameters by their name."""
-    positional = []
-    named = {}
-    for parameter, value in zip(parameters(function), config):
-        if parameter.kind is parameter.KEYWORD_ONLY:
-            named[parameter.name] = value
-        else:
-            positional.append(value)
-    return function(*positional, **named)
+def bind(function: Callable[..., Any], configs: list[tuple[Any, ...]]) -> list[Callable[[], Any]]:
+    """A call without arguments for each config; keyword-only parameters are given by their name."""
+    given = parameters(function)
+    named = [p.name for p in given if p.kind is p.KEYWORD_ONLY]
+    first = len(given) - len(named)
+    return [functools.partial(function, *config[:first], **dict(zip(named, config[first:]))) for config in configs]
 
 
 class Shown:

@@ -336,6 +336,36 @@ def test_files_and_texts_say_the_same(tmp_path):
         results.to_csv(tmp_path / "none" / "r.csv")
 
 
+FLAT = """
+import gc, kernsight
+
+@kernsight.analyze.kernel(configs=[(1, "a"), (2, object())], runs=2, verbosity=0, on_error="skip",
+                          info_collectors=[("text", lambda: "x" * 50, "run")],
+                          derive_metric=lambda time, n, kind: {"rate": (n / time, "1/ns")})
+def function(n, kind):
+    with kernsight.annotate("work", ignore_failures=True):
+        if n == 2:
+            raise KeyError("boom")
+
+def resident_mib():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 / 2**20
+
+for _ in range(300):
+    function()
+gc.collect()
+before = resident_mib()
+for _ in range(2000):
+    function().environment
+gc.collect()
+print(resident_mib() - before)
+"""
+
+
+def test_calls_leave_memory_as_it_was():
+    done = subprocess.run([sys.executable, "-c", FLAT], capture_output=True, text=True, timeout=250, check=True)
+    assert float(done.stdout) < 1.0
+
+
 def test_nothing_is_said_on_stdout_or_in_a_pipe():
     program = ("import kernsight\n@kernsight.analyze.kernel(configs=[1,2])\ndef f(n):\n"
                "    with kernsight.annotate('work'):\n        pass\nf()\n")
