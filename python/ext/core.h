@@ -20,6 +20,8 @@ int core_set_error_maker(PyObject *maker);
 PyObject *core_raise(const ks_error *err);
 /** Raise it if there is one. @return whether */
 int core_failed(const ks_error *err);
+/** None, or NULL with the failure raised. */
+PyObject *core_done(const ks_error *err);
 
 /* table.c */
 int core_add_table(PyObject *module);

@@ -33,3 +33,11 @@ int core_failed(const ks_error *err)
     core_raise(err);
     return 1;
 }
+
+PyObject *core_done(const ks_error *err)
+{
+    if (core_failed(err)) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}

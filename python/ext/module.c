@@ -45,10 +45,7 @@ static PyObject *end(PyObject *module, PyObject *args)
     } else {
         ks_annotate_fail(token, why, &err);
     }
-    if (core_failed(&err)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return core_done(&err);
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------
@@ -77,10 +74,7 @@ static PyObject *release(PyObject *module, PyObject *unused)
     PyThreadState *state = PyEval_SaveThread();
     ks_release(&err);
     PyEval_RestoreThread(state);
-    if (core_failed(&err)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return core_done(&err);
 }
 
 static PyObject *set_error_maker(PyObject *module, PyObject *maker)

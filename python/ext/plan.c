@@ -2,12 +2,7 @@
  * A plan, and running it. Configs are numbers here: the values of a config are looked up by whoever
  * hands the body over, so that each call gets the very objects of the caller.
  */
-#include "core.h"
-
-typedef struct plan {
-    PyObject_HEAD ks_plan *plan;
-    PyObject *kept; /* a list: callables that the plan calls */
-} plan;
+#include "plan.h"
 
 /* A run, for its callbacks. */
 typedef struct run {
@@ -21,14 +16,6 @@ static PyObject *plan_type;
 static ks_plan *of(PyObject *object)
 {
     return ((plan *)object)->plan;
-}
-
-static PyObject *done(const ks_error *err)
-{
-    if (core_failed(err)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
 }
 
 /* ---- life -------------------------------------------------------------------------------------
@@ -80,36 +67,37 @@ static void plan_dealloc(PyObject *object)
 /* ---- what to measure --------------------------------------------------------------------------
  */
 
-static PyObject *plan_param(PyObject *self, PyObject *args)
+/* What a plan is told by a text. */
+static PyObject *give_text(PyObject *self, PyObject *args,
+                           ks_status (*how)(ks_plan *, const char *, ks_error *))
 {
-    const char *name = NULL;
+    const char *text = NULL;
     ks_error err = KS_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "s", &name)) {
+    if (!PyArg_ParseTuple(args, "s", &text)) {
         return NULL;
     }
-    ks_plan_param(of(self), name, &err);
-    return done(&err);
+    how(of(self), text, &err);
+    return core_done(&err);
 }
 
-/* The value for the table: numbers, texts and None as they are, others by a text: (object, text).
- */
-static int to_value(PyObject *from, ks_value *out)
+static PyObject *plan_param(PyObject *self, PyObject *args)
 {
-    int over = 0;
-    if (from == Py_None) {
-        *out = ks_missing();
-    } else if (PyBool_Check(from)) {
-        *out = ks_bool(from == Py_True);
-    } else if (PyLong_Check(from)) {
-        long long number = PyLong_AsLongLongAndOverflow(from, &over);
-        *out = over == 0 ? ks_i64(number) : ks_f64(PyLong_AsDouble(from));
-    } else if (PyFloat_Check(from)) {
-        *out = ks_f64(PyFloat_AsDouble(from));
-    } else {
-        const char *text = PyUnicode_AsUTF8AndSize(from, NULL);
-        *out = ks_text(text);
-    }
-    return PyErr_Occurred() ? -1 : 0;
+    return give_text(self, args, ks_plan_param);
+}
+
+static PyObject *plan_metric(PyObject *self, PyObject *args)
+{
+    return give_text(self, args, ks_plan_metric);
+}
+
+static PyObject *plan_ignore_kernel(PyObject *self, PyObject *args)
+{
+    return give_text(self, args, ks_plan_ignore_kernel);
+}
+
+static PyObject *plan_normalize(PyObject *self, PyObject *args)
+{
+    return give_text(self, args, ks_plan_normalize);
 }
 
 static PyObject *plan_config(PyObject *self, PyObject *values)
@@ -123,7 +111,7 @@ static PyObject *plan_config(PyObject *self, PyObject *values)
     Py_ssize_t i = 0;
     for (; i < count; i++) {
         PyObject *value = PySequence_GetItem(values, i); /* stays in the sequence */
-        int failed = value == NULL || to_value(value, &list[i]) < 0;
+        int failed = value == NULL || core_to_value(value, &list[i]) < 0;
         Py_XDECREF(value);
         if (failed) {
             break;
@@ -133,29 +121,7 @@ static PyObject *plan_config(PyObject *self, PyObject *values)
         ks_plan_config(of(self), list, (size_t)count, &err);
     }
     PyMem_Free(list);
-    return i < count ? NULL : done(&err);
-}
-
-static PyObject *plan_metric(PyObject *self, PyObject *args)
-{
-    const char *name = NULL;
-    ks_error err = KS_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "s", &name)) {
-        return NULL;
-    }
-    ks_plan_metric(of(self), name, &err);
-    return done(&err);
-}
-
-static PyObject *plan_ignore_kernel(PyObject *self, PyObject *args)
-{
-    const char *pattern = NULL;
-    ks_error err = KS_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "s", &pattern)) {
-        return NULL;
-    }
-    ks_plan_ignore_kernel(of(self), pattern, &err);
-    return done(&err);
+    return i < count ? NULL : core_done(&err);
 }
 
 static PyObject *plan_fact(PyObject *self, PyObject *args)
@@ -167,18 +133,7 @@ static PyObject *plan_fact(PyObject *self, PyObject *args)
         return NULL;
     }
     ks_plan_fact(of(self), key, text, &err);
-    return done(&err);
-}
-
-static PyObject *plan_normalize(PyObject *self, PyObject *args)
-{
-    const char *annotation = NULL;
-    ks_error err = KS_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "s", &annotation)) {
-        return NULL;
-    }
-    ks_plan_normalize(of(self), annotation, &err);
-    return done(&err);
+    return core_done(&err);
 }
 
 /* ---- numbers and switches ---------------------------------------------------------------------
@@ -192,7 +147,7 @@ static PyObject *plan_runs(PyObject *self, PyObject *args)
         return NULL;
     }
     ks_plan_runs(of(self), runs, &err);
-    return done(&err);
+    return core_done(&err);
 }
 
 static PyObject *plan_auto_runs(PyObject *self, PyObject *args)
@@ -208,7 +163,7 @@ static PyObject *plan_auto_runs(PyObject *self, PyObject *args)
     options.min_runs = min_runs;
     options.max_runs = max_runs;
     ks_plan_auto_runs(of(self), &options, &err);
-    return done(&err);
+    return core_done(&err);
 }
 
 static PyObject *plan_warmup(PyObject *self, PyObject *args)
@@ -219,7 +174,7 @@ static PyObject *plan_warmup(PyObject *self, PyObject *args)
         return NULL;
     }
     ks_plan_warmup(of(self), calls, &err);
-    return done(&err);
+    return core_done(&err);
 }
 
 static PyObject *plan_order(PyObject *self, PyObject *args)
@@ -231,7 +186,7 @@ static PyObject *plan_order(PyObject *self, PyObject *args)
         return NULL;
     }
     ks_plan_order(of(self), (ks_order)order, seed, &err);
-    return done(&err);
+    return core_done(&err);
 }
 
 /* set(what, number): each switch of the plan that is one number. */
@@ -259,7 +214,7 @@ static PyObject *plan_set(PyObject *self, PyObject *args)
         PyErr_Format(PyExc_ValueError, "a plan has no switch '%s'", what);
         return NULL;
     }
-    return done(&err);
+    return core_done(&err);
 }
 
 static PyObject *plan_thermal(PyObject *self, PyObject *args)
@@ -273,7 +228,7 @@ static PyObject *plan_thermal(PyObject *self, PyObject *args)
     }
     options.mode = (ks_thermal_mode)mode;
     ks_plan_thermal(of(self), &options, &err);
-    return done(&err);
+    return core_done(&err);
 }
 
 static PyObject *plan_drain_limit(PyObject *self, PyObject *args)
@@ -284,208 +239,7 @@ static PyObject *plan_drain_limit(PyObject *self, PyObject *args)
         return NULL;
     }
     ks_plan_drain_limit(of(self), seconds, &err);
-    return done(&err);
-}
-
-/* ---- callbacks --------------------------------------------------------------------------------
- */
-
-/* The text of the exception that is set, which is cleared. */
-static void take_text(char *to, size_t size)
-{
-    PyObject *type = NULL;
-    PyObject *value = NULL;
-    PyObject *trace = NULL;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    PyObject *name = type != NULL ? PyObject_GetAttrString(type, "__name__") : NULL;
-    PyObject *text = value != NULL ? PyObject_Str(value) : NULL;
-    const char *what = name != NULL ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    const char *why = text != NULL ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    snprintf(to, size, "%s: %s", what != NULL ? what : "exception", why != NULL ? why : "?");
-    PyErr_Clear();
-    Py_XDECREF(name);
-    Py_XDECREF(text);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-}
-
-static int keep(PyObject *self, PyObject *callable)
-{
-    if (!PyCallable_Check(callable)) {
-        PyErr_SetString(PyExc_TypeError, "this is not callable");
-        return -1;
-    }
-    return PyList_Append(((plan *)self)->kept, callable);
-}
-
-static ks_status call_combine(double sum, double next, double *out, void *user, ks_error *err)
-{
-    char text[400];
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *value = PyObject_CallFunction(user, "dd", sum, next);
-    *out = value != NULL ? PyFloat_AsDouble(value) : 0.0;
-    Py_XDECREF(value);
-    bool failed = PyErr_Occurred() != NULL;
-    if (failed) {
-        take_text(text, sizeof text);
-    }
-    PyGILState_Release(state);
-    return failed ? ks_fail(err, KS_EBODY, "python", 0, "combining: %s", text) : KS_OK;
-}
-
-static PyObject *plan_combine_fn(PyObject *self, PyObject *callable)
-{
-    ks_error err = KS_ERROR_INIT;
-    if (keep(self, callable) < 0) {
-        return NULL;
-    }
-    ks_plan_combine_fn(of(self), call_combine, callable, &err);
-    return done(&err);
-}
-
-/* derive(config, annotation, value of a metric's name) -> [(name, value, unit)] */
-typedef struct deriving {
-    ks_derivation *derivation;
-    ks_error *err;
-} deriving;
-
-static PyObject *metric_of(PyObject *capsule, PyObject *name)
-{
-    deriving *d = PyCapsule_GetPointer(capsule, "kernsight.derivation");
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-    double value = 0.0;
-    ks_error err = KS_ERROR_INIT;
-    if (d == NULL || text == NULL) {
-        return NULL;
-    }
-    ks_derivation_metric(d->derivation, text, &value, &err);
-    return core_failed(&err) ? NULL : PyFloat_FromDouble(value);
-}
-
-static PyMethodDef metric_of_def = {"metric", metric_of, METH_O, "metric(name) -> its value"};
-
-static int give_values(PyObject *list, ks_derivation *derivation, ks_error *err)
-{
-    Py_ssize_t count = PySequence_Size(list);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        const char *name = NULL;
-        const char *unit = NULL;
-        double value = 0.0;
-        PyObject *one = PySequence_GetItem(list, i);
-        int read = one != NULL && PyArg_ParseTuple(one, "sdz", &name, &value, &unit);
-        if (read) {
-            ks_derivation_set(derivation, name, value, unit, err);
-        }
-        Py_XDECREF(one);
-        if (!read) {
-            return -1;
-        }
-    }
-    return count < 0 ? -1 : 0;
-}
-
-static ks_status call_derive(ks_derivation *derivation, const ks_call *call, void *user,
-                             ks_error *err)
-{
-    char text[400];
-    deriving d = {derivation, err};
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *capsule = PyCapsule_New(&d, "kernsight.derivation", NULL);
-    PyObject *metric = capsule != NULL ? PyCFunction_NewEx(&metric_of_def, capsule, NULL) : NULL;
-    PyObject *values = metric != NULL
-                           ? PyObject_CallFunction(user, "nsO", (Py_ssize_t)ks_call_config(call),
-                                                   ks_derivation_annotation(derivation), metric)
-                           : NULL;
-    bool failed = values == NULL || give_values(values, derivation, err) < 0;
-    if (failed) {
-        take_text(text, sizeof text);
-    }
-    Py_XDECREF(values);
-    Py_XDECREF(metric);
-    Py_XDECREF(capsule);
-    PyGILState_Release(state);
-    return failed ? ks_fail(err, KS_EBODY, "python", 0, "%s", text) : err->code;
-}
-
-static PyObject *plan_derive(PyObject *self, PyObject *args)
-{
-    const char *name = NULL;
-    PyObject *callable = NULL;
-    ks_error err = KS_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sO", &name, &callable) || keep(self, callable) < 0) {
-        return NULL;
-    }
-    ks_plan_derive(of(self), name, call_derive, callable, &err);
-    return done(&err);
-}
-
-/* `user` is a list: the callable, and the last text that it gave, which the library has yet to
- * copy. */
-static ks_status call_info(const ks_call *call, const char *annotation, ks_value *out, void *user,
-                           ks_error *err)
-{
-    char text[400];
-    PyGILState_STATE state = PyGILState_Ensure();
-    Py_ssize_t config = call != NULL ? (Py_ssize_t)ks_call_config(call) : -1;
-    PyObject *value = PyObject_CallFunction(PyList_GetItem(user, 0), "nz", config, annotation);
-    bool failed = value == NULL || to_value(value, out) < 0;
-    if (failed) {
-        take_text(text, sizeof text);
-        Py_XDECREF(value);
-    } else {
-        PyList_SetItem(user, 1, value);
-    }
-    PyGILState_Release(state);
-    return failed ? ks_fail(err, KS_EBODY, "python", 0, "%s", text) : KS_OK;
-}
-
-/* info(name, scope, callable): called as callable(config or -1, annotation or None). */
-static PyObject *plan_info(PyObject *self, PyObject *args)
-{
-    const char *name = NULL;
-    int scope = 0;
-    PyObject *callable = NULL;
-    ks_error err = KS_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "siO", &name, &scope, &callable)) {
-        return NULL;
-    }
-    PyObject *user = Py_BuildValue("[OO]", callable, Py_None);
-    if (user == NULL || PyList_Append(((plan *)self)->kept, user) < 0) {
-        Py_XDECREF(user);
-        return NULL;
-    }
-    Py_DECREF(user); /* the plan keeps it */
-    ks_plan_info(of(self), name, (ks_info_scope)scope, call_info, user, &err);
-    return done(&err);
-}
-
-/* progress(phase, config, configs, run, runs, pass, passes, done, calls, elapsed, remaining,
- * margin) */
-static void call_progress(const ks_progress *p, void *user)
-{
-    static const char *const phases[] = {"start", "warmup", "run", "end", "wait"};
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *result = PyObject_CallFunction(
-        user, "snnIIIIKKddd", phases[p->phase], (Py_ssize_t)p->config, (Py_ssize_t)p->configs,
-        p->run, p->runs, p->pass, p->passes, (unsigned long long)p->calls_done,
-        (unsigned long long)p->calls, p->elapsed_s, p->remaining_s, p->margin_c);
-    if (result == NULL) {
-        PyErr_WriteUnraisable(user);
-    }
-    Py_XDECREF(result);
-    PyGILState_Release(state);
-}
-
-static PyObject *plan_progress(PyObject *self, PyObject *callable)
-{
-    ks_error err = KS_ERROR_INIT;
-    if (keep(self, callable) < 0) {
-        return NULL;
-    }
-    ks_plan_progress(of(self), call_progress, callable, &err);
-    return done(&err);
+    return core_done(&err);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------
@@ -517,7 +271,7 @@ static ks_status call_body(const ks_call *call, void *user, ks_error *err)
             Py_XINCREF(raised[i]);
         }
         PyErr_Restore(raised[0], raised[1], raised[2]);
-        take_text(text, sizeof text);
+        core_take_text(text, sizeof text);
         ks_fail(err, KS_EBODY, "python", 0, "%s", text);
         for (int i = 0; i < 3; i++) { /* one that stops comes before one that was tolerated */
             if (stops || r->raised[0] == NULL || i > 0) {
@@ -590,10 +344,10 @@ static PyMethodDef methods[] = {
     {"set", plan_set, METH_VARARGS, "set(switch, number)"},
     {"thermal", plan_thermal, METH_VARARGS, "thermal(mode, wait_c, cont_c, timeout_s, device)"},
     {"drain_limit", plan_drain_limit, METH_VARARGS, "drain_limit(seconds)"},
-    {"combine_fn", plan_combine_fn, METH_O, "combine_fn(callable of two values)"},
-    {"derive", plan_derive, METH_VARARGS, "derive(name, callable)"},
-    {"info", plan_info, METH_VARARGS, "info(name, scope, callable)"},
-    {"progress", plan_progress, METH_O, "progress(callable)"},
+    {"combine_fn", core_plan_combine_fn, METH_O, "combine_fn(callable of two values)"},
+    {"derive", core_plan_derive, METH_VARARGS, "derive(name, callable)"},
+    {"info", core_plan_info, METH_VARARGS, "info(name, scope, callable)"},
+    {"progress", core_plan_progress, METH_O, "progress(callable)"},
     {"run", plan_run, METH_O, "run(body) -> (results, raised, error)"},
     {"cancel", plan_cancel, METH_NOARGS, "cancel(): from any thread"},
     {NULL, NULL, 0, NULL},
