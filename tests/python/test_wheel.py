@@ -19,8 +19,9 @@ def test_a_wheel_holds_all_that_is_needed(tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path / "site")
+        (tmp_path / "site/kernsight/bin/kernsight").chmod(0o755)  # as pip does
     assert {"kernsight/__init__.py", "kernsight/_core.abi3.so", "kernsight/libkernsight.so.0", "kernsight/py.typed",
-            "kernsight/collection/core.py"} <= set(names)
+            "kernsight/collection/core.py", "kernsight/bin/kernsight"} <= set(names)
     assert all(name.startswith(("kernsight/", "kernsight-")) for name in names)
     program = ("import kernsight\n@kernsight.analyze.kernel(runs=3)\ndef work(n):\n"
                "    with kernsight.annotate('work'):\n        pass\n"
@@ -29,3 +30,6 @@ def test_a_wheel_holds_all_that_is_needed(tmp_path):
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60,
                           check=True)
     assert done.stdout.startswith("[3] ") and str(tmp_path) in done.stdout
+    version = subprocess.run([sys.executable, "-m", "kernsight", "--version"], env=env, capture_output=True, text=True,
+                             timeout=60, check=True)
+    assert version.stdout.startswith("kernsight ")
