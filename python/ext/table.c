@@ -84,7 +84,7 @@ static int read_column(PyObject *args, const ks_table *t, size_t *out)
     return 1;
 }
 
-static PyObject *table_list(PyObject *object, PyObject *args)
+static PyObject *table_cells(PyObject *object, PyObject *args)
 {
     const ks_table *t = ((table *)object)->table;
     size_t column = 0;
@@ -151,7 +151,7 @@ static Py_ssize_t table_length(PyObject *object)
 
 static PyMethodDef methods[] = {
     {"columns", table_columns, METH_NOARGS, "columns() -> [(name, type, role)]"},
-    {"list", table_list, METH_VARARGS, "list(column) -> [cell, None where it is missing]"},
+    {"cells", table_cells, METH_VARARGS, "cells(column) -> [cell, None where it is missing]"},
     {"data", table_data, METH_VARARGS, "data(column) -> (cells as bytes, validity bits or None)"},
     {"facts", table_facts, METH_NOARGS, "facts() -> [(key, value)]"},
     {NULL, NULL, 0, NULL},

@@ -41,12 +41,12 @@ def frame(table: _core.Table, shown: dict[str, Shown]) -> pandas.DataFrame:
     columns: dict[str, Any] = {}
     for number, (name, kind, role) in enumerate(table.columns()):
         if role == "parameter" and name in shown:
-            cells = [shown[name].back(cell) for cell in table.list(number)]
+            cells = [shown[name].back(cell) for cell in table.cells(number)]
             columns[name] = pandas.Series(cells, dtype=None if shown[name].plain else object)
         elif kind in _DTYPES:
             columns[name] = _numbers(table, number, kind)
         else:
-            columns[name] = pandas.Series(table.list(number))
+            columns[name] = pandas.Series(table.cells(number))
     made = pandas.DataFrame(columns)
     if "StableMeasurement" in made:
         made["StableMeasurement"] = made["StableMeasurement"].astype("boolean")
@@ -124,4 +124,4 @@ class ProfileResults:
         return self._core.text(width=0).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return self.to_dataframe()._repr_html_()
+        return self.to_dataframe().to_html()
